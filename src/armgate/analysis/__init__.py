@@ -1,0 +1,1 @@
+"""Statistics and comparison over verdicts and measurements; pure."""

@@ -1,0 +1,1 @@
+"""The runner: wires plan, engines, client, ladder and records; the only place of effects."""

@@ -1,0 +1,1 @@
+"""The timed stream reader, the recorder of exchanges and the attempt ledger."""

@@ -1,0 +1,1 @@
+"""Engines (serve settings to argv, readiness, resolved settings) and the launchers that start them."""

@@ -1,0 +1,1 @@
+"""Pure functions from recorded evidence to verdicts."""

@@ -1,0 +1,1 @@
+"""From files that people write to frozen types: workspace, strict YAML, templates, haystacks, plan."""

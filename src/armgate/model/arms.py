@@ -1,0 +1,164 @@
+"""Arms: engine, launcher, serve settings, speculation and sampling of one pinned configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, StringConstraints, model_validator
+
+from armgate.model.base import Frozen, Json, Name
+from armgate.model.pins import Pins
+
+EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")]
+SettingName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+class ProcessLauncher(Frozen):
+    """A program started on this machine. `python` is the engine environment's interpreter."""
+
+    kind: Literal["process"]
+    python: str
+    preload: tuple[str, ...] = ()
+    """Library name patterns to LD_PRELOAD, searched in the engine's environment, then the system's."""
+    env: dict[EnvName, str] = {}
+
+
+class ContainerLauncher(Frozen):
+    """A container from a pinned image. `image` names an image pin of the campaign."""
+
+    kind: Literal["container"]
+    image: Name
+    nodes: Annotated[int, Field(ge=1)] = 1
+    env: dict[EnvName, str] = {}
+
+
+class AttachLauncher(Frozen):
+    """A server that someone else booted: never started, restarted, flushed or tuned by Armgate."""
+
+    kind: Literal["attach"]
+    url: Annotated[str, StringConstraints(pattern=r"^https?://")]
+    api_key_file: str | None = None
+    api_key_env: EnvName | None = None
+
+
+Launcher: TypeAlias = Annotated[
+    ProcessLauncher | ContainerLauncher | AttachLauncher, Field(discriminator="kind")
+]
+
+
+class Speculative(Frozen):
+    """vLLM's terms: `depth` = draft tokens proposed per step, without the bonus token."""
+
+    method: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+    depth: Annotated[int, Field(ge=1, le=64)]
+    draft: Name | None = None
+    options: dict[SettingName, Json] = {}
+
+
+class Sampling(Frozen):
+    """Sampling parameters, all sent explicitly. `None` means the engine is not sent that key."""
+
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    top_k: int | None = None
+    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    repetition_penalty: float | None = None
+    seed: int | None = 37
+
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0
+
+
+class Deadlines(Frozen):
+    """Seconds. None of them is a retry: what exceeds one is recorded as what it was."""
+
+    ready_s: Annotated[float, Field(gt=0)] = 900.0
+    log_silence_s: Annotated[float, Field(gt=0)] = 600.0
+    first_byte_s: Annotated[float, Field(gt=0)] = 600.0
+    silence_s: Annotated[float, Field(gt=0)] = 120.0
+    request_s: Annotated[float, Field(gt=0)] = 3600.0
+    stop_s: Annotated[float, Field(gt=0)] = 60.0
+
+
+class Boots(Frozen):
+    """Boots of an arm beyond the first; the plan counts each."""
+
+    replicates: Annotated[int, Field(ge=0, le=16)] = 0
+
+
+class ArmSettings(Frozen):
+    """What `defaults` may say and an arm may override; resolved into an `Arm`."""
+
+    engine: str | None = None
+    launcher: Launcher | None = None
+    target: Name | None = None
+    tokenizer: Name | None = None
+    chat_template: Name | None = None
+    packages: Name | None = None
+    serve: dict[SettingName, Json] | None = None
+    speculative: Speculative | None = None
+    sampling: Sampling | None = None
+    thinking: Literal["on", "off", "as_served"] | None = None
+    chat_template_kwargs: dict[str, Json] | None = None
+    modalities: tuple[str, ...] | None = None
+    storage: dict[str, str] | None = None
+    deadlines: Deadlines | None = None
+    boots: Boots | None = None
+    reference: Name | None = None
+    """The arm that this one's losslessness is judged against; naming itself means its own repeat."""
+    says: str | None = None
+
+
+DEEP_KEYS = frozenset({"serve", "sampling", "storage", "deadlines", "chat_template_kwargs", "launcher"})
+"""Settings whose mappings are merged key by key when an arm overrides the defaults."""
+
+
+class Arm(Frozen):
+    """One resolved arm: every setting that it will be booted and probed with."""
+
+    name: Name
+    engine: str
+    launcher: Launcher
+    target: Name
+    tokenizer: Name | None = None
+    chat_template: Name | None = None
+    packages: Name | None = None
+    serve: dict[SettingName, Json] = {}
+    speculative: Speculative | None = None
+    sampling: Sampling = Sampling()
+    thinking: Literal["on", "off", "as_served"] = "as_served"
+    chat_template_kwargs: dict[str, Json] = {}
+    modalities: tuple[str, ...] = ("text",)
+    storage: dict[str, str] = {}
+    deadlines: Deadlines = Deadlines()
+    boots: Boots = Boots()
+    reference: Name
+    says: str | None = None
+
+    @property
+    def depth(self) -> int:
+        """Draft tokens proposed per step; 0 without speculation."""
+        return self.speculative.depth if self.speculative else 0
+
+
+class Campaign(Frozen):
+    """The declarative file. `arms` keeps its order; the reference boots first."""
+
+    schema_: Literal["armgate/campaign/v1"] = Field(alias="schema")
+    name: Name
+    says: str | None = None
+    reference: Name
+    pins: Pins
+    defaults: ArmSettings = ArmSettings()
+    arms: dict[Name, ArmSettings] = Field(min_length=1)
+    ladder: str
+    require_verified: bool = False
+
+    @model_validator(mode="after")
+    def _reference_is_an_arm(self) -> Campaign:
+        if self.reference not in self.arms:
+            raise ValueError(f"reference {self.reference!r} is not one of the arms: {', '.join(self.arms)}")
+        return self

@@ -1,0 +1,1 @@
+"""Server counters and process memory, scraped around gates and kept as evidence."""
