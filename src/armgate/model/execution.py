@@ -63,7 +63,7 @@ class CaseRun(Frozen):
 
 
 class ExecutionRecord(Frozen):
-    """All that is needed to compare again without a sandbox: text run, inputs, observed values, limits, tier."""
+    """What a second comparison needs, sandbox not included: text run, inputs, observed values, limits, tier."""
 
     task: str
     task_digest: Digest

@@ -1,0 +1,59 @@
+"""What a check sees of one gate of one boot: recorded facts only, read back from the run folder."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from armgate.model.arms import Arm
+from armgate.model.base import Frozen, Json
+from armgate.model.exchange import Exchange
+from armgate.model.execution import ExecutionRecord
+from armgate.model.gates import Gate, Probe
+from armgate.model.response import Response, Void
+
+
+class Sample(Frozen):
+    """One judged exchange. `context` holds what was known when it was sent (cap, marker offsets, ...)."""
+
+    id: str
+    """`<probe>.<n>`; attempts beyond the first are not judged and stay in the ledger."""
+    probe: Probe
+    n: int
+    path: str
+    """Of the exchange file, relative to the boot's folder."""
+    exchange: Exchange
+    response: Response
+    void: Void | None = None
+    context: dict[str, Json] = Field(default_factory=dict)
+    execution: ExecutionRecord | None = None
+    execution_path: str | None = None
+
+
+class Counters(Frozen):
+    """The server's counters at one instant: series name with labels -> value.
+
+    A series is written as `name{label="value",...}` with its labels sorted; `available` is false where
+    the server offers no metrics, and `reason` then says what it answered.
+    """
+
+    available: bool
+    reason: str | None = None
+    at_s: float | None = None
+    series: dict[str, float] = Field(default_factory=dict)
+
+
+class GateEvidence(Frozen):
+    """All that a gate's verdict may rest on."""
+
+    gate: Gate
+    arm: Arm
+    samples: tuple[Sample, ...]
+    warm_ups: tuple[Sample, ...] = ()
+    reference_arm: str | None = None
+    reference_samples: tuple[Sample, ...] | None = None
+    """The same gate's samples of the reference arm; `None` where it has no reference or none ran."""
+    counters_before: Counters | None = None
+    counters_after: Counters | None = None
+    engine_died: str | None = None
+    """What the launcher saw if the engine ended during this gate."""
+    planned_samples: int = 0
