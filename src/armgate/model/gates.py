@@ -98,8 +98,11 @@ class Ladder(Frozen):
         seen: dict[str, Gate] = {}
         for gate in self.gates:
             if gate.id in seen or gate.id == IDENTITY:
-                raise ValueError(f"gate {gate.id!r} is declared twice" if gate.id in seen else
-                                 f"{IDENTITY!r} is the implicit first gate and cannot be declared")
+                raise ValueError(
+                    f"gate {gate.id!r} is declared twice"
+                    if gate.id in seen
+                    else f"{IDENTITY!r} is the implicit first gate and cannot be declared"
+                )
             for needed in gate.requires:
                 if needed not in seen and needed != IDENTITY:
                     raise ValueError(f"gate {gate.id!r} requires {needed!r}, which is no gate before it")
