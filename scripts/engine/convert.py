@@ -25,6 +25,8 @@ def convert(gguf: Path, folder: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    for path in folder.iterdir():
+        path.chmod(0o644)  # the weights come out as 0600, which a container's user could not read
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from armgate.model.base import Frozen, Json
 from armgate.model.exchange import Exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Gate, Probe
+from armgate.model.outcome import Family
 from armgate.model.response import Response, Void
 
 
@@ -46,14 +47,18 @@ class GateEvidence(Frozen):
     """All that a gate's verdict may rest on."""
 
     gate: Gate
+    family: Family
     arm: Arm
     samples: tuple[Sample, ...]
     warm_ups: tuple[Sample, ...] = ()
     reference_arm: str | None = None
     reference_samples: tuple[Sample, ...] | None = None
     """The same gate's samples of the reference arm; `None` where it has no reference or none ran."""
+    control_samples: tuple[Sample, ...] | None = None
+    """The reference arm's repeat of its own samples: the noise floor of a comparison."""
     counters_before: Counters | None = None
     counters_after: Counters | None = None
     engine_died: str | None = None
     """What the launcher saw if the engine ended during this gate."""
-    planned_samples: int = 0
+    planned_samples: int
+    """How many samples the plan asks for; fewer are here if the engine died or the run was interrupted."""

@@ -7,6 +7,9 @@ from typing import NamedTuple
 
 from armgate.model.base import Frozen, Json
 
+CHAT = "/v1/chat/completions"
+COMPLETIONS = "/v1/completions"
+
 
 class Fate(StrEnum):
     """How the connection ended, as the client saw it."""
@@ -38,21 +41,29 @@ class Mask(Frozen):
 
 
 class Clock(Frozen):
-    """Instants of one exchange in seconds on a monotonic clock, relative to `sent_s` = 0.
+    """Instants of one exchange in seconds on a monotonic clock; zero is the hand-over to the socket.
 
-    `scheduled_s` is zero or negative: how long before the hand-over the request was due. `headers_s`
-    is when the response's head had arrived, `end_s` when the connection's fate was known.
+    `scheduled_s` (zero or negative) is when the request was due and `begun_s` when we took it up; between
+    `begun_s` and zero lies the making of the connection. `headers_s` is when the response's head had
+    arrived, `end_s` when the connection's fate was known.
     """
 
     scheduled_s: float = 0.0
+    begun_s: float = 0.0
     headers_s: float | None = None
     end_s: float | None = None
+
+    @property
+    def lateness_s(self) -> float:
+        """How long after its scheduled instant the request reached the socket."""
+        return -self.scheduled_s
 
 
 class Exchange(Frozen):
     """One recorded exchange. `frames` is the body in arrival order; a non-streamed body is frames too.
 
     `timed` is false where the body came without arrival times (a file written by hand with `body`).
+    `left_open` says that the server kept a finished stream open and that we closed it.
     """
 
     request: dict[str, Json]
@@ -64,8 +75,16 @@ class Exchange(Frozen):
     clock: Clock = Clock()
     error: str | None = None
     masks: tuple[Mask, ...] = ()
-    endpoint: str = "/v1/chat/completions"
+    endpoint: str = CHAT
+    left_open: bool = False
 
     @property
     def body(self) -> bytes:
         return b"".join(frame.data for frame in self.frames)
+
+    @property
+    def cap_tokens(self) -> int | None:
+        """The output cap that the request asks for, under either of its two names; the lower if both."""
+        asked = (self.request.get(name) for name in ("max_tokens", "max_completion_tokens"))
+        caps = [cap for cap in asked if type(cap) is int]
+        return min(caps, default=None)

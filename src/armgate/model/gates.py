@@ -7,20 +7,26 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from armgate.model.base import Frozen, Json, Name
+from armgate.model.haystack import HaystackSpec
 from armgate.model.outcome import Family
 
 
 class Probe(Frozen):
-    """One request, told apart by `id` within its gate. Exactly one of `prompt`, `template`, `messages`.
+    """One request, told apart by `id` within its gate. One source:
+    `prompt`, `template` (a path in the workspace), `messages` or `haystack`.
 
     `max_tokens` is a count, or `window`: what the served window leaves after the prompt.
     `samples` repeats the probe; `warm_up` sends it that many times first, recorded and never judged.
     """
 
     id: Name
+    kind: Name | None = None
+    """Kind of prompt, for measurements; its own id where none is given. Kinds are never pooled."""
     prompt: str | None = None
     template: str | None = None
     messages: tuple[dict[str, Json], ...] | None = None
+    haystack: HaystackSpec | None = None
+    """A recipe; its text is built when the server can count tokens, and recorded with the exchange."""
     system: str | None = None
     variables: dict[str, Json] = {}
     max_tokens: Annotated[int, Field(ge=1)] | Literal["window"] = 256
@@ -36,11 +42,17 @@ class Probe(Frozen):
 
     @model_validator(mode="after")
     def _has_one_source(self) -> Probe:
-        if sum(source is not None for source in (self.prompt, self.template, self.messages)) != 1:
-            raise ValueError("exactly one of prompt, template, messages")
-        if "extra_body" in self.body:
-            raise ValueError("extra_body is an argument of a client library; put its keys here directly")
+        sources = (self.prompt, self.template, self.messages, self.haystack)
+        if sum(source is not None for source in sources) != 1:
+            raise ValueError("exactly one of prompt, template, messages, haystack")
+        refuse_library_keys(self.body)
         return self
+
+
+def refuse_library_keys(body: dict[str, Json]) -> None:
+    """`extra_body` is an argument of a client library; on the wire a server ignores it without a word."""
+    if "extra_body" in body:
+        raise ValueError("extra_body is no key of a request; put its keys here directly")
 
 
 class Threshold(Frozen):
@@ -60,11 +72,15 @@ class Gate(Frozen):
     required: bool
     why: str
     probes: tuple[Probe, ...] = ()
+    body: dict[str, Json] = {}
+    """Engine-specific request keys for all probes of this gate; a probe's own `body` is laid over it."""
     contract: Name | None = None
     task: Name | None = None
     extract: Literal["content", "fenced_block"] | None = None
     """Code gates: what text is run. `content` is the channel verbatim."""
-    haystack: dict[str, Json] | None = None
+    haystack: HaystackSpec | None = None
+    ask: Literal["together", "one_each"] = "together"
+    """Retrieval gates: one request for all markers, or one request (and one haystack) for each."""
     reference: Name | None = None
     requires: tuple[Name, ...] = ()
     on_failure: Literal["continue", "stop"] = "continue"
@@ -80,6 +96,7 @@ class Gate(Frozen):
         doubled = sorted({i for i in ids if ids.count(i) > 1})
         if doubled:
             raise ValueError(f"probe ids used twice: {', '.join(doubled)}")
+        refuse_library_keys(self.body)
         if self.on_failure == "stop" and not self.required:
             raise ValueError("on_failure: stop on an advisory gate; only a required gate may stop the ladder")
         return self

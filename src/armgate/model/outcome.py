@@ -47,6 +47,8 @@ class Violation(Frozen):
     channel: str | None = None
     span: tuple[int, int] | None = None
     family: Family = Family.CONTRACT
+    kind: str | None = None
+    """How the clause was broken, as a stable word (`whitespace`, `duplicate_key`, `orphan_close`, ...)."""
 
 
 class Finding(Frozen):
@@ -107,13 +109,16 @@ class Verdict(Frozen):
         return self
 
 
-def gate_outcome(samples: Sequence[Outcome], passes_required: int, min_samples: int) -> Outcome:
-    """Outcome of a gate from its executed samples (rules in order; zero samples is a fault of the plan)."""
-    if not samples:
+def gate_outcome(samples: Sequence[Outcome], planned: int, passes_required: int, min_samples: int) -> Outcome:
+    """Outcome of a gate of `planned` samples of which `samples` were executed (rules in order).
+
+    Zero planned samples is a fault of the plan. Samples that were never sent count as nothing.
+    """
+    if planned < 1:
         raise ValueError("a gate without samples has no outcome")
     passed = sum(o is Outcome.PASSED for o in samples)
     failed = sum(o is Outcome.FAILED for o in samples)
-    if failed > len(samples) - passes_required:
+    if failed > planned - passes_required:
         return Outcome.FAILED
     if passed >= passes_required and passed + failed >= min_samples:
         return Outcome.PASSED

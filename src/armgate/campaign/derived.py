@@ -1,0 +1,103 @@
+"""Derived files of a run, from its folder alone: quality records, comparison. A run and `judge` share it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from armgate.campaign.comparison import comparison_bytes
+from armgate.campaign.evidence import boot_record
+from armgate.client.journal import read_journal
+from armgate.errors import RecordError
+from armgate.model.base import Json
+from armgate.model.boots import BootRecord
+from armgate.model.outcome import Outcome, Verdict, campaign_exit_code
+from armgate.model.plan import Plan, PlanFile, PlannedBoot
+from armgate.model.quality import QualityRecord
+from armgate.reporting.quality import quality_record
+from armgate.reporting.run_folder import BootFolder, RunFolder, write_atomically, write_model
+from armgate.telemetry.process_memory import load_trace, summarise_memory
+
+BootVerdicts = tuple[BootRecord, Mapping[str, Verdict]]
+
+
+@dataclasses.dataclass(frozen=True)
+class RunResult:
+    """Records of the arms that were begun, and the campaign's exit code."""
+
+    records: Mapping[str, QualityRecord]
+    exit_code: int
+
+
+def read_plan(run: RunFolder) -> PlanFile:
+    try:
+        plan = PlanFile.model_validate_json(run.plan.read_bytes())
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{run.plan} is no plan of a run: {error}") from None
+    if plan.plan.digest() != plan.digest:
+        raise RecordError(f"{run.plan}: the plan does not match its own digest; it has been changed")
+    return plan
+
+
+def recorded_verdicts(folder: BootFolder) -> dict[str, Verdict]:
+    """Verdicts as written; of several lines for a gate the last one counts."""
+    lines = read_journal(folder.verdicts)
+    try:
+        verdicts = [Verdict.model_validate(line, strict=False) for line in lines]
+    except ValueError as error:
+        raise RecordError(f"{folder.verdicts}: {error}") from None
+    return {verdict.gate: verdict for verdict in verdicts}
+
+
+def boots_begun(run: RunFolder, plan: Plan) -> list[PlannedBoot]:
+    return [boot for boot in plan.boots if run.boot(boot.arm, boot.boot).record.exists()]
+
+
+def was_interrupted(run: RunFolder, boots: Sequence[PlannedBoot]) -> bool:
+    return any(boot_record(run.boot(b.arm, b.boot)).cause == "interrupted" for b in boots)
+
+
+def quality_records(
+    run: RunFolder, plan: Plan, digest: str, verdicts: Mapping[tuple[str, int], Mapping[str, Verdict]]
+) -> dict[str, QualityRecord]:
+    """One record per begun arm, from given verdicts and the boots' own records."""
+    records = {}
+    for name, arm in plan.arms.items():
+        numbers = sorted(number for arm_name, number in verdicts if arm_name == name)
+        boots: dict[int, BootVerdicts] = {
+            number: (boot_record(run.boot(name, number)), verdicts[name, number]) for number in numbers
+        }
+        if boots:
+            memory = {f"{number:02d}": _memory(run.boot(name, number)) for number in numbers}
+            records[name] = quality_record(plan, digest, arm, boots, memory)
+    return records
+
+
+def _memory(folder: BootFolder) -> Json:
+    path = folder.telemetry / "memory.jsonl"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return summarise_memory(load_trace(lines)).model_dump(mode="json", exclude_none=True)
+
+
+def exit_code(records: Mapping[str, QualityRecord], interrupted: bool) -> int:
+    """The campaign's code; 5 where every gate of every arm was skipped by selection or condition."""
+    executed = any(
+        verdict.outcome is not Outcome.SKIPPED
+        for record in records.values()
+        for gate in record.gates
+        for verdict in gate.verdicts.values()
+    )
+    never_ready = any(record.exit_code == 4 for record in records.values())
+    if not interrupted and not executed and not never_ready:
+        return 5
+    return campaign_exit_code((record.exit_code for record in records.values()), interrupted)
+
+
+def write_derived(run: RunFolder, plan: Plan, boots: Sequence[PlannedBoot], interrupted: bool) -> RunResult:
+    """Write what follows from the evidence: quality records and the comparison."""
+    verdicts = {(b.arm, b.boot): recorded_verdicts(run.boot(b.arm, b.boot)) for b in boots}
+    records = quality_records(run, plan, plan.digest(), verdicts)
+    for name, record in records.items():
+        write_model(run.quality(name), record)
+    write_atomically(run.comparison, comparison_bytes(plan, records))
+    return RunResult(records, exit_code(records, interrupted))

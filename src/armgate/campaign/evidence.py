@@ -1,0 +1,162 @@
+"""Reads what a boot recorded back from its folder: the only thing that verdicts are made from."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from armgate.client.journal import read_journal
+from armgate.client.sampling import sampling_of
+from armgate.engines.registry import ENGINES
+from armgate.errors import RecordError
+from armgate.loading.exchanges import read_exchange
+from armgate.model.arms import Arm
+from armgate.model.base import Json
+from armgate.model.boots import BootRecord
+from armgate.model.evidence import Counters, GateEvidence, Sample
+from armgate.model.execution import ExecutionRecord
+from armgate.model.gates import Probe
+from armgate.model.plan import Plan, PlannedGate
+from armgate.model.reading import read_response
+from armgate.model.soundness import Asked, void_of
+from armgate.reporting.run_folder import BootFolder
+from armgate.telemetry.metrics import parse_counters
+
+Entry = dict[str, Json]
+
+
+@dataclasses.dataclass(frozen=True)
+class BootEvidence:
+    """One boot's folder with its ledger read; exchanges are read gate by gate."""
+
+    folder: BootFolder
+    arm: Arm
+    ledger: tuple[Entry, ...]
+
+    @classmethod
+    def read(cls, folder: BootFolder, arm: Arm) -> BootEvidence:
+        return cls(folder, arm, tuple(read_journal(folder.ledger)))
+
+    def events(self, kind: str, **wanted: Json) -> list[Entry]:
+        return [
+            entry
+            for entry in self.ledger
+            if entry["event"] == kind and all(entry.get(key) == value for key, value in wanted.items())
+        ]
+
+    def started(self, gate: str) -> bool:
+        return bool(self.events("gate", gate=gate, state="started"))
+
+    def not_sent(self, gate: str) -> tuple[str, str]:
+        """(condition, message) of a gate without a single exchange."""
+        for entry in self.events("not_sent", gate=gate):
+            return str(entry["because_of"]), str(entry["message"])
+        for entry in reversed(self.ledger):
+            if entry["event"] == "interrupted":
+                return "interrupted", str(entry["message"])
+            if entry["event"] == "engine_died":
+                return "engine_died", str(entry["message"])
+        return "run_ended", "the run ended before this gate"
+
+    def samples(self, planned: PlannedGate, role: str) -> tuple[Sample, ...]:
+        """The first attempts of a gate's probes in one role: `sample`, `warm_up` or `repeat`."""
+        entries = self.events("exchange", gate=planned.gate.id, role=role, attempt=0)
+        read = (self._sample(planned, entry) for entry in entries)
+        return tuple(sample for sample in read if sample is not None)
+
+    def _sample(self, planned: PlannedGate, entry: Entry) -> Sample | None:
+        path = self.folder.root / str(entry["path"])
+        exchange = read_exchange(path)
+        if exchange is None:
+            return None
+        response = read_response(exchange)
+        sample_id = f"{entry['probe']}.{entry['n']}"
+        execution_path = next(
+            (str(e["path"]) for e in self.events("execution", gate=planned.gate.id, sample=sample_id)), None
+        )
+        return Sample(
+            id=sample_id,
+            probe=probe_of(planned, str(entry["probe"])),
+            n=int(entry["n"]),
+            path=str(entry["path"]),
+            exchange=exchange,
+            response=response,
+            void=void_of(exchange, response, self._asked(planned, entry)),
+            context=dict(entry.get("context") or {}),
+            execution=self._execution(execution_path) if execution_path else None,
+            execution_path=execution_path,
+        )
+
+    def _asked(self, planned: PlannedGate, entry: Entry) -> Asked:
+        """What this exchange was to be, by the plan; not by the request that was recorded."""
+        sampling = sampling_of(self.arm, probe_of(planned, str(entry["probe"])))
+        sent = {key: value for key, value in sampling.model_dump().items() if value is not None}
+        window = self.arm.serve.get("max_model_len")
+        counted = (entry.get("context") or {}).get("prompt_tokens")
+        refused = ENGINES[self.arm.engine].refused_parameters(self.arm)
+        return Asked(
+            thinking=self.arm.thinking,
+            sampling={key: value for key, value in sent.items() if key not in refused},
+            window_tokens=window if isinstance(window, int) else None,
+            prompt_tokens=counted if isinstance(counted, int) else None,
+            fresh_prefix=bool(planned.gate.options.get("fresh_prefix", False)),
+        )
+
+    def _execution(self, path: str) -> ExecutionRecord | None:
+        file = self.folder.root / path
+        return ExecutionRecord.model_validate_json(file.read_bytes()) if file.exists() else None
+
+    def counters(self, gate: str | None, when: str) -> Counters | None:
+        """The counters around a gate; without one, the boot's first `before` or last `after`."""
+        wanted: dict[str, Any] = {"when": when} if gate is None else {"when": when, "gate": gate}
+        entries = self.events("counters", **wanted)
+        if not entries:
+            return None
+        entry = entries[0] if when == "before" else entries[-1]
+        path = self.folder.root / str(entry["path"])
+        try:
+            text = path.read_bytes().decode("utf-8", "replace")
+        except OSError as error:
+            raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+        return parse_counters(text, entry.get("at_s"), status=entry.get("status"))
+
+
+def probe_of(planned: PlannedGate, probe_id: str) -> Probe:
+    return next(probe for probe in planned.gate.probes if probe.id == probe_id)
+
+
+def gate_evidence(
+    plan: Plan, planned: PlannedGate, boot: BootEvidence, reference: BootEvidence | None
+) -> GateEvidence:
+    """All that `planned`'s verdict in this boot may rest on."""
+    died = boot.events("engine_died", gate=planned.gate.id)
+    own_reference = planned.reference_of(boot.arm)
+    return GateEvidence(
+        gate=planned.gate,
+        family=planned.family,
+        arm=boot.arm,
+        samples=boot.samples(planned, "sample"),
+        warm_ups=boot.samples(planned, "warm_up"),
+        reference_arm=own_reference,
+        reference_samples=_reference_samples(planned, boot, reference, own_reference),
+        control_samples=reference.samples(planned, "repeat") or None if reference is not None else None,
+        counters_before=boot.counters(planned.gate.id, "before"),
+        counters_after=boot.counters(planned.gate.id, "after"),
+        engine_died=str(died[0].get("message", "ended")) if died else None,
+        planned_samples=planned.samples,
+    )
+
+
+def _reference_samples(
+    planned: PlannedGate, boot: BootEvidence, reference: BootEvidence | None, name: str
+) -> tuple[Sample, ...] | None:
+    if boot.arm.name == name:
+        return boot.samples(planned, "repeat") or None
+    return reference.samples(planned, "sample") if reference is not None else None
+
+
+def boot_record(folder: BootFolder) -> BootRecord:
+    try:
+        return BootRecord.model_validate_json(folder.record.read_bytes())
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{folder.record} cannot be read: {error}") from None

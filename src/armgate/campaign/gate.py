@@ -1,0 +1,167 @@
+"""Runs one gate on a ready boot: probes to exchanges, counters around them, code to execution records.
+
+Nothing is judged here. Everything is on disk, and in the boot's ledger, before a verdict looks at it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import httpx
+
+from armgate.campaign.evidence import BootEvidence
+from armgate.campaign.prompts import NotSent, Prepared, prepare
+from armgate.campaign.sandbox import execute
+from armgate.campaign.setting import Setting
+from armgate.client.journal import Journal
+from armgate.client.sampling import request_body
+from armgate.client.send import send
+from armgate.engines.process import Server
+from armgate.engines.registry import ENGINES
+from armgate.errors import BootError
+from armgate.model.arms import Arm
+from armgate.model.base import Json
+from armgate.model.exchange import Exchange
+from armgate.model.gates import Gate, Probe
+from armgate.model.plan import PlannedGate, PlannedProbe
+from armgate.model.reading import read_response
+from armgate.reporting.run_folder import BootFolder, write_atomically, write_model
+
+READINESS = "readiness"
+METRICS_DEADLINE_S = 10.0
+
+
+class GateRunner:
+    """Sends a gate's probes to one server and records what came back."""
+
+    def __init__(
+        self,
+        setting: Setting,
+        arm: Arm,
+        folder: BootFolder,
+        server: Server,
+        ledger: Journal,
+        http: httpx.AsyncClient,
+    ) -> None:
+        self.setting, self.arm, self.folder = setting, arm, folder
+        self.server, self.ledger, self.http = server, ledger, http
+        self.refused = ENGINES[arm.engine].refused_parameters(arm)
+        self.model_id = setting.model_id(arm)
+        self.window: int | None = None
+        """Tokens of context that the server says it serves."""
+
+    async def first_token(self) -> str | None:
+        """One real token, recorded like every exchange, and the answer's fingerprint; else BootError."""
+        probe = Probe(id="first-token", prompt="Say one word.", max_tokens=1)
+        gate = Gate(id=READINESS, check="responds", required=True, why="readiness", probes=(probe,))
+        prepared = Prepared(({"role": "user", "content": "Say one word."},), 1, {})
+        exchange = await self._send(gate, probe, prepared, 0, "readiness")
+        response = read_response(exchange)
+        if exchange.status != 200 or response.errors or not (response.content or response.reasoning):
+            said = response.errors[0].message if response.errors else exchange.error or exchange.body[:200]
+            raise BootError("no_first_token", f"HTTP {exchange.status}: {said!r}")
+        return response.system_fingerprint
+
+    async def run(self, planned: PlannedGate) -> None:
+        """All requests of a gate, then its executions. Stops early only where the engine has ended."""
+        gate = planned.gate
+        self.ledger.append({"event": "gate", "gate": gate.id, "state": "started"})
+        try:
+            await self._scrape(gate.id, "before")
+            for spec in planned.probes:
+                await self._probe(planned, spec)
+            await self._scrape(gate.id, "after")
+            if gate.task is not None:
+                await self._execute(planned)
+        except asyncio.CancelledError:
+            message = "interrupted by the user"
+            self.ledger.append({"event": "interrupted", "gate": gate.id, "message": message})
+            raise
+        except NotSent as reason:
+            entry = {"event": "not_sent", "gate": gate.id, "because_of": reason.because_of}
+            self.ledger.append(entry | {"message": str(reason)})
+        except EngineGone as gone:
+            self.ledger.append({"event": "engine_died", "gate": gate.id, "message": str(gone)})
+        self.ledger.append({"event": "gate", "gate": gate.id, "state": "finished"})
+
+    def raise_if_dead(self) -> None:
+        if self.server.ended.is_set():
+            raise BootError("engine_died", f"the engine ended by itself, exit code {self.server.exit_code}")
+
+    async def _probe(self, planned: PlannedGate, spec: PlannedProbe) -> None:
+        gate = planned.gate
+        probe = next(probe for probe in gate.probes if probe.id == spec.id)
+        prepared = await prepare(self, probe, spec)
+        for n in range(spec.warm_up):
+            await self._request(planned, probe, prepared, n, "warm_up")
+        for n in range(spec.samples):
+            await self._request(planned, probe, prepared, n, "sample")
+            if planned.compares and planned.reference_of(self.arm) == self.arm.name:
+                await self._request(planned, probe, prepared, n, "repeat")
+
+    async def _request(
+        self, planned: PlannedGate, probe: Probe, prepared: Prepared, n: int, role: str
+    ) -> None:
+        if self.server.ended.is_set():
+            raise EngineGone(f"exit code {self.server.exit_code}")
+        exchange = await self._send(planned.gate, probe, prepared, n, role)
+        usage = read_response(exchange).usage
+        tokens = usage.completion_tokens if usage is not None else None
+        self.setting.progress.request_done(planned, tokens, exchange.clock.end_s)
+        if self.server.ended.is_set():
+            raise EngineGone(f"exit code {self.server.exit_code}")
+
+    async def _send(self, gate: Gate, probe: Probe, prepared: Prepared, n: int, role: str) -> Exchange:
+        body = request_body(
+            self.arm, gate, probe, prepared.messages, self.model_id, prepared.max_tokens, self.refused
+        )
+        stem = self.folder.exchange(gate.id, f"{probe.id}.{n}" + ("" if role == "sample" else f".{role}"))
+        self.ledger.append(
+            {
+                "event": "exchange",
+                "gate": gate.id,
+                "probe": probe.id,
+                "n": n,
+                "attempt": 0,
+                "role": role,
+                "path": self.folder.relative(stem) + ".jsonl",
+                "context": prepared.context,
+            }
+        )
+        return await send(self.http, self.server.url, body, stem, self._deadlines(gate))
+
+    async def _scrape(self, gate: str, when: str) -> None:
+        """The server's counters, raw, around a gate. A server without them is a fact, not a failure."""
+        path = self.folder.telemetry / f"{gate}.{when}.prom"
+        entry: dict[str, Json] = {"event": "counters", "gate": gate, "when": when, "at_s": time.monotonic()}
+        try:
+            answer = await self.http.get(f"{self.server.url}/metrics", timeout=METRICS_DEADLINE_S)
+        except httpx.HTTPError as error:
+            self.ledger.append(entry | {"status": None, "error": f"{type(error).__name__}: {error}"})
+            return
+        write_atomically(path, answer.content)
+        self.ledger.append(entry | {"status": answer.status_code, "path": self.folder.relative(path)})
+
+    async def _execute(self, planned: PlannedGate) -> None:
+        """Run the text of every sound sample in the sandbox and keep the record before anyone compares."""
+        boot = BootEvidence.read(self.folder, self.arm)
+        for sample in boot.samples(planned, "sample"):
+            if sample.void is not None:
+                continue
+            self.setting.progress.note(f"running the answer to {sample.probe.id} in the sandbox")
+            record = await asyncio.to_thread(execute, self.setting, planned.gate, sample)
+            path = self.folder.execution(planned.gate.id, sample.id)
+            write_model(path, record)
+            self.ledger.append(
+                {
+                    "event": "execution",
+                    "gate": planned.gate.id,
+                    "sample": sample.id,
+                    "path": self.folder.relative(path),
+                }
+            )
+
+
+class EngineGone(Exception):  # noqa: N818 - a fact about the server that ends the gate, not a fault of ours
+    """The engine ended while a gate was running."""

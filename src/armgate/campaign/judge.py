@@ -1,0 +1,102 @@
+"""Verdicts of a boot from its folder alone. A run and `armgate judge` go through the same functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from armgate.campaign.evidence import BootEvidence, boot_record, gate_evidence
+from armgate.judging.checks import CHECKS
+from armgate.judging.counters import counter_deltas
+from armgate.judging.identity import judge_identity
+from armgate.judging.ladder import skip_cause, skipped
+from armgate.model.boots import BootRecord
+from armgate.model.gates import IDENTITY
+from armgate.model.outcome import Outcome, Verdict
+from armgate.model.plan import Plan, PlannedBoot, PlannedGate
+from armgate.reporting.run_folder import RunFolder
+
+Verdicts = dict[str, Verdict]
+Source = Callable[[], BootEvidence]
+
+
+class BootJudge:
+    """Judges one boot's gates in ladder order from what is on disk."""
+
+    def __init__(self, run: RunFolder, plan: Plan, boot: PlannedBoot) -> None:
+        self.run, self.plan, self.boot = run, plan, boot
+        self.arm = plan.arms[boot.arm]
+        self.folder = run.boot(boot.arm, boot.boot)
+
+    def identity(self, record: BootRecord) -> Verdict:
+        return judge_identity(record, self.plan.require_verified)
+
+    def skip(self, planned: PlannedGate, verdicts: Mapping[str, Verdict]) -> Verdict | None:
+        """The verdict of a gate that earlier gates keep from running, or `None`."""
+        gates = {p.gate.id: p.gate for p in self.plan.gates}
+        cause = skip_cause(planned.gate, verdicts, gates)
+        if cause is None:
+            return None
+        return skipped(planned, cause, f"{cause} {verdicts[cause].outcome}")
+
+    def gate(self, planned: PlannedGate, record: BootRecord, verdicts: Mapping[str, Verdict]) -> Verdict:
+        """One gate's verdict, whether it ran, was skipped, or the boot ended before it."""
+        if not record.was_ready and verdicts[IDENTITY].outcome is not Outcome.FAILED:
+            return skipped(planned, record.unready_because, record.message or "the boot never became ready")
+        skip = self.skip(planned, verdicts)
+        if skip is not None:
+            return skip
+        evidence = BootEvidence.read(self.folder, self.arm)
+        if not evidence.started(planned.gate.id) or not evidence.samples(planned, "sample"):
+            return skipped(planned, *evidence.not_sent(planned.gate.id))
+        return self._judged(planned, evidence)
+
+    def _judged(self, planned: PlannedGate, evidence: BootEvidence) -> Verdict:
+        gate = planned.gate
+        try:
+            return CHECKS[gate.check].judge(
+                gate_evidence(self.plan, planned, evidence, self._reference(planned)), self.plan
+            )
+        except Exception as error:  # a fault of ours must not end a campaign of hours
+            return Verdict(
+                gate=gate.id,
+                check=gate.check,
+                family=planned.family,
+                required=gate.required,
+                outcome=Outcome.ERRORED,
+                cause="check_fault",
+                message=f"the check itself failed: {type(error).__name__}: {error}",
+            )
+
+    def _reference(self, planned: PlannedGate) -> BootEvidence | None:
+        name = planned.reference_of(self.arm)
+        folder = self.run.boot(name, 0)
+        if name == self.arm.name or not folder.record.exists():
+            return None
+        return BootEvidence.read(folder, self.plan.arms[name])
+
+    def boot_voids(self, verdicts: Mapping[str, Verdict]) -> Verdicts:
+        """Gates that the boot as a whole deprives of their verdict: a draft that never drafted."""
+        if self.arm.speculative is None:
+            return {}
+        evidence = BootEvidence.read(self.folder, self.arm)
+        before, after = evidence.counters(None, "before"), evidence.counters(None, "after")
+        if before is None or after is None:
+            return {}
+        if counter_deltas(before, after).moved is not False:
+            return {}
+        message = "a draft is configured, and its counters never moved in this boot"
+        return {
+            gate: verdict.model_copy(
+                update={"outcome": Outcome.VOID, "cause": "draft_counters_never_moved", "message": message}
+            )
+            for gate, verdict in verdicts.items()
+            if gate != IDENTITY and verdict.outcome in (Outcome.PASSED, Outcome.FAILED)
+        }
+
+    def lines(self) -> list[Verdict]:
+        """Every verdict of the boot in the order in which a run writes them, boot-wide voids last."""
+        record = boot_record(self.folder)
+        verdicts: Verdicts = {IDENTITY: self.identity(record)}
+        for planned in self.plan.gates:
+            verdicts[planned.gate.id] = self.gate(planned, record, verdicts)
+        return [*verdicts.values(), *self.boot_voids(verdicts).values()]

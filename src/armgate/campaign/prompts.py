@@ -1,0 +1,90 @@
+"""What a probe sends: planned messages, or a haystack built with the server's own token counts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from armgate.client.tokens import CountUnavailable, count_prompt_tokens
+from armgate.loading.haystack import build_haystack
+from armgate.model.base import Json
+from armgate.model.gates import Probe
+from armgate.model.haystack import CorpusFiller, HaystackSpec
+from armgate.model.plan import PlannedProbe
+
+if TYPE_CHECKING:
+    from armgate.campaign.gate import GateRunner
+
+Messages = Sequence[dict[str, Json]]
+
+
+class NotSent(Exception):  # noqa: N818 - a condition of the ladder, told as a skip
+    """A probe that cannot be made or would be pointless to send. `because_of` is a stable word."""
+
+    def __init__(self, because_of: str, message: str) -> None:
+        self.because_of = because_of
+        super().__init__(message)
+
+
+@dataclasses.dataclass(frozen=True)
+class Prepared:
+    """The messages and cap of one probe, and what was known when they were made."""
+
+    messages: tuple[dict[str, Json], ...]
+    max_tokens: int
+    context: dict[str, Json]
+
+
+async def prepare(runner: GateRunner, probe: Probe, spec: PlannedProbe) -> Prepared:
+    """Everything that depends on the server: the haystack's text, and `max_tokens: window`."""
+    context: dict[str, Json] = {}
+    messages = spec.messages
+    if messages is None:
+        messages, context = await _haystack(runner, probe)
+        _fits(runner, probe, context["prompt_tokens"])
+    if probe.max_tokens != "window":
+        return Prepared(tuple(messages), probe.max_tokens, context)
+    counted = context.get("prompt_tokens") or await _count(runner, messages)
+    if runner.window is None:
+        raise NotSent("window_unknown", "the server does not say how long its context is")
+    context = {**context, "prompt_tokens": counted, "counted_by": "/tokenize", "window": runner.window}
+    return Prepared(tuple(messages), runner.window - counted, context)
+
+
+async def _count(runner: GateRunner, messages: Messages) -> int:
+    try:
+        return await count_prompt_tokens(runner.http, runner.server.url, runner.model_id, messages)
+    except CountUnavailable as error:
+        raise NotSent("count_unavailable", str(error)) from None
+
+
+def _fits(runner: GateRunner, probe: Probe, prompt_tokens: int) -> None:
+    """What is known not to fit the window that the arm promises is not sent."""
+    promised = runner.arm.serve.get("max_model_len", runner.window)
+    answer = probe.max_tokens if isinstance(probe.max_tokens, int) else 1
+    if isinstance(promised, int) and prompt_tokens + answer > promised:
+        message = f"{prompt_tokens} prompt tokens and {answer} of answer in a window of {promised}"
+        raise NotSent("exceeds_context", message)
+
+
+async def _haystack(runner: GateRunner, probe: Probe) -> tuple[Messages, dict[str, Json]]:
+    assert probe.haystack is not None
+
+    def messages(text: str) -> list[dict[str, Json]]:
+        system = [{"role": "system", "content": probe.system}] if probe.system is not None else []
+        return [*system, {"role": "user", "content": text}]
+
+    async def count(text: str) -> int:
+        return await _count(runner, messages(text))
+
+    built = await build_haystack(probe.haystack, count, _corpus(runner, probe.haystack))
+    context = built.model_dump(mode="json", exclude={"text", "counted_tokens"})
+    context |= {"prompt_tokens": built.counted_tokens, "counted_by": "/tokenize"}
+    return messages(built.text), context
+
+
+def _corpus(runner: GateRunner, spec: HaystackSpec) -> str | None:
+    if not isinstance(spec.filler, CorpusFiller):
+        return None
+    return runner.setting.workspace.path(spec.filler.file).read_text("utf-8")

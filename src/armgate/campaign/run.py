@@ -1,0 +1,49 @@
+"""A whole run: the plan on disk first, boots one after the other, a quality record per arm, a comparison."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from armgate.campaign.boot import BootRun, record_not_started
+from armgate.campaign.derived import RunResult, write_derived
+from armgate.campaign.setting import Setting
+from armgate.model.plan import Plan, PlanFile, PlannedBoot
+from armgate.reporting.run_folder import RunFolder, write_model
+
+
+def start(plan: Plan, out: Path) -> RunFolder:
+    """Make the run's folder and write the plan into it."""
+    now = datetime.now(UTC)
+    digest = plan.digest()
+    folder = RunFolder.create(out, plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)
+    created = now.isoformat(timespec="seconds")
+    write_model(folder.plan, PlanFile(digest=digest, created_utc=created, plan=plan))
+    return folder
+
+
+async def execute(setting: Setting) -> RunResult:
+    """Boot every planned arm once and leave a complete record, also when interrupted."""
+    setting.progress.run_started(setting.plan, setting.run.root)
+    begun: list[PlannedBoot] = []
+    try:
+        for boot in setting.plan.boots:
+            begun.append(boot)
+            await BootRun(setting, boot).run()
+            _arm_if_last(setting, begun, boot)
+    except asyncio.CancelledError:
+        for boot in setting.plan.boots[len(begun) :]:
+            record_not_started(setting, boot, "interrupted", "the run was interrupted before this boot")
+            begun.append(boot)
+        return write_derived(setting.run, setting.plan, begun, interrupted=True)
+    return write_derived(setting.run, setting.plan, begun, interrupted=False)
+
+
+def _arm_if_last(setting: Setting, begun: Sequence[PlannedBoot], boot: PlannedBoot) -> None:
+    """An arm's record is written as soon as its last boot is done, so that a later fault loses nothing."""
+    planned = [b for b in setting.plan.boots if b.arm == boot.arm]
+    if boot == planned[-1]:
+        result = write_derived(setting.run, setting.plan, begun, interrupted=False)
+        setting.progress.arm_done(result.records[boot.arm])

@@ -1,0 +1,77 @@
+"""The command line's root: options that every command shares, errors mapped to exit codes in one place."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+
+import typer
+from click.exceptions import Abort, ClickException
+
+import armgate
+from armgate.cli.check import check
+from armgate.cli.compare import compare
+from armgate.cli.contracts import contracts
+from armgate.cli.judge import judge
+from armgate.cli.output import error_console
+from armgate.cli.plan import plan
+from armgate.cli.run import run
+from armgate.cli.schema import schema
+from armgate.cli.tasks import tasks
+from armgate.cli.validate import validate
+from armgate.errors import ArmgateError, DeclarationError
+
+app = typer.Typer(
+    name="armgate",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Which arm may ship? Quality-gate campaigns with strict response contracts.",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"armgate {armgate.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print it."),
+    debug: bool = typer.Option(False, "--debug", help="Show tracebacks of errors."),
+) -> None:
+    if debug:
+        os.environ["ARMGATE_DEBUG"] = "1"
+
+
+for command in (run, plan, validate, judge, compare, check, schema):
+    app.command()(command)
+app.add_typer(contracts, name="contracts")
+app.add_typer(tasks, name="tasks")
+
+
+def main() -> None:
+    """Run a command. The only place where an error becomes an exit code."""
+    try:
+        code = app(standalone_mode=False)
+    except ClickException as error:
+        error.show()
+        code = 2
+    except (Abort, KeyboardInterrupt):
+        code = 130
+    except ArmgateError as error:
+        code = error.exit_code
+        _tell(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _tell(error: ArmgateError) -> None:
+    if os.environ.get("ARMGATE_DEBUG"):
+        traceback.print_exc()
+    console = error_console()
+    if isinstance(error, DeclarationError) and len(error.problems) > 1:
+        console.print(f"{len(error.problems)} problems:", markup=False, highlight=False)
+    console.print(str(error), markup=False, highlight=False, soft_wrap=True)

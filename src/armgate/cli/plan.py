@@ -1,0 +1,54 @@
+"""`armgate plan CAMPAIGN`: what a run would start, send and decide, without starting anything."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from armgate.campaign.commands import boot_commands
+from armgate.campaign.known import known
+from armgate.cli.output import console, print_json
+from armgate.cli.validate import CampaignArgument, JsonOption, WorkspaceOption
+from armgate.loading.plan import make_plan
+from armgate.loading.workspace import find_workspace
+from armgate.model.plan import Plan
+
+
+def plan(campaign: CampaignArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Show the boots in order with their exact commands, the ladder, and what will be counted."""
+    place = find_workspace(workspace, campaign.resolve().parent)
+    planned = make_plan(place, campaign, known())
+    commands = boot_commands(planned, place)
+    if as_json:
+        body = planned.model_dump(mode="json", by_alias=True)
+        print_json({"digest": planned.digest(), "commands": commands, "plan": body})
+        return
+    out = console()
+    out.print(f"{planned.campaign}  {planned.digest()}", markup=False, highlight=False)
+    for arm, command in commands.items():
+        out.print(f"\n{arm} (reference: {planned.arms[arm].reference})", markup=False, highlight=False)
+        out.print("  " + " ".join(command), markup=False, highlight=False, soft_wrap=True)
+    out.print(_ladder(planned))
+    counts = planned.counts
+    out.print(
+        f"{counts.arms} arms, {counts.boots} boots, {counts.gates} gates a boot: {counts.verdicts} verdicts "
+        f"from {counts.requests} requests",
+        highlight=False,
+    )
+
+
+def _ladder(planned: Plan) -> Table:
+    table = Table(title="ladder", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("gate", "check", "family", "", "samples", "requires", "why"):
+        table.add_column(heading, overflow="fold")
+    for entry in planned.gates:
+        gate = entry.gate
+        table.add_row(
+            gate.id,
+            gate.check,
+            entry.family.value,
+            "required" if gate.required else "advisory",
+            str(entry.samples),
+            ", ".join(gate.requires) + (" (stops)" if gate.on_failure == "stop" else ""),
+            gate.why,
+        )
+    return table

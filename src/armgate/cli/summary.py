@@ -1,0 +1,67 @@
+"""The table of arms that ends a run: verdict, gates by outcome, first reason, speed, acceptance, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.table import Table
+from rich.text import Text
+
+from armgate.cli.output import ARM_COLOURS, inert
+from armgate.model.base import Json
+from armgate.model.outcome import Outcome
+from armgate.model.quality import QualityRecord
+
+REASON_CHARS = 160
+
+
+def summary_table(records: Mapping[str, QualityRecord]) -> Table:
+    """One row per arm. Counts are of required gates: passed/failed/skipped/void/errored."""
+    table = Table(box=None, padding=(0, 2, 0, 0), title="arms", title_justify="left")
+    for heading in ("arm", "verdict", "required +/x/-/?/!", "decode tok/s", "accepted len", "peak MiB"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("first reason", overflow="fold", ratio=1)
+    for name, record in records.items():
+        verdict = Text(record.arm_verdict.value, style=ARM_COLOURS[record.arm_verdict])
+        reason = inert(record.reasons[0])[:REASON_CHARS] if record.reasons else ""
+        table.add_row(
+            name, verdict, _counts(record), _speed(record), _accepted(record), _memory(record), Text(reason)
+        )
+    return table
+
+
+def _counts(record: QualityRecord) -> str:
+    outcomes = [gate.outcome for gate in record.gates if gate.required]
+    order = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID, Outcome.ERRORED)
+    return "/".join(str(outcomes.count(outcome)) for outcome in order)
+
+
+def _speed(record: QualityRecord) -> str:
+    """Medians of the speed gates by prompt, `decode_wall`, each with its n."""
+    shown = []
+    for gate in record.gates:
+        if gate.check != "speed":
+            continue
+        for measured in record.measurements.get(gate.gate, {}).values():
+            for probe, figures in measured.get("rates", {}).items():
+                decode = figures.get("decode_wall", {})
+                if "median" in decode:
+                    shown.append(f"{probe} {decode['median']:.1f} (n={decode['n']})")
+    return "\n".join(shown) or "none"
+
+
+def _accepted(record: QualityRecord) -> str:
+    for gate in record.gates:
+        if gate.check != "acceptance":
+            continue
+        for measured in record.measurements.get(gate.gate, {}).values():
+            length: Json = measured.get("counters", {}).get("acceptance", {}).get("mean_length", {})
+            if length.get("value") is not None:
+                return f"{length['value']:.2f}"
+    return "none"
+
+
+def _memory(record: QualityRecord) -> str:
+    peaks = [boot.get("rss_peak_bytes") for boot in record.memory.values()]
+    known = [peak for peak in peaks if peak is not None]
+    return f"{max(known) / 2**20:.0f}" if known else "unknown"

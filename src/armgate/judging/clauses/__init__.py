@@ -1,0 +1,1 @@
+"""One function per contract clause: what an answer breaches, with the bytes where it does."""

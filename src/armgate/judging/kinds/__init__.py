@@ -1,0 +1,1 @@
+"""The kinds of checks that a ladder may name, one module each."""

@@ -1,0 +1,180 @@
+"""Losslessness of an arm against its reference: all prompts compared, with the A/A control as the floor."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from scipy.stats import binomtest, chi2
+
+from armgate.judging.divergence import compare_pair
+from armgate.model.evidence import Sample
+from armgate.model.measures import Divergence, FirstDivergence, Interval, Measure, PairComparison
+from armgate.model.outcome import Family, Outcome, SampleVerdict, Violation
+
+LEVEL = 0.95
+FREE_KEYS = frozenset({"model", "stream", "stream_options"})
+"""Request keys that may differ between two sides without changing what is asked of the model."""
+
+
+def compare_sides(
+    arm: Sequence[Sample], reference: Sequence[Sample], near_tie_nats: float | None = None
+) -> Divergence:
+    """Each of the arm's samples against the reference's sample of the same probe and number."""
+    theirs = {sample.id: sample for sample in reference}
+    return divergence_of([_compared(sample, theirs.get(sample.id), near_tie_nats) for sample in arm])
+
+
+def compare_repeats(samples: Sequence[Sample], near_tie_nats: float | None = None) -> Divergence | None:
+    """The A/A control: each further sample of a probe against its first; `None` without repeats."""
+    firsts: dict[str, Sample] = {}
+    pairs = []
+    for sample in sorted(samples, key=lambda one: one.n):
+        first = firsts.setdefault(sample.probe.id, sample)
+        if first is not sample:
+            pairs.append(_compared(sample, first, near_tie_nats))
+    return divergence_of(pairs) if pairs else None
+
+
+def divergence_of(pairs: Iterable[PairComparison]) -> Divergence:
+    """Totals, and divergences per 1,000 tokens over the tokens at which the sides could still agree.
+
+    After the first divergence the two continuations answer different histories, so exposure ends there.
+    """
+    kept = tuple(pairs)
+    by_ids = [pair for pair in kept if pair.state != "void" and pair.level == "token_ids"]
+    exposure = sum(pair.compared for pair in by_ids)
+    events = sum(pair.state == "diverged" for pair in by_ids)
+    counted = Counter(pair.state for pair in kept)
+    judged = counted["identical"] + counted["diverged"]
+    rate = 1000 * events / exposure if exposure else None
+    share = counted["identical"] / judged if judged else None
+    return Divergence(
+        pairs=kept,
+        identical=counted["identical"],
+        diverged=counted["diverged"],
+        void=counted["void"],
+        near_ties=sum(pair.divergence is not None and pair.divergence.near_tie is True for pair in kept),
+        level=_level(kept),
+        per_1000_tokens=_measure(
+            "divergence_rate",
+            "1000 x first divergences/tokens until one",
+            "1/1000 tok",
+            exposure,
+            rate,
+            "no_token_ids_compared",
+        ),
+        per_1000_tokens_interval=poisson_interval(events, exposure / 1000) if exposure else None,
+        identical_share=_measure(
+            "identical_share", "identical/(identical + diverged)", "ratio", judged, share, "nothing_compared"
+        ),
+        identical_share_interval=_share_interval(counted["identical"], judged) if judged else None,
+    )
+
+
+def poisson_interval(events: int, exposure: float) -> Interval:
+    """Garwood's exact interval for a Poisson rate: chi-square quantiles over twice the exposure."""
+    tail = (1 - LEVEL) / 2
+    low = float(chi2.ppf(tail, 2 * events)) / (2 * exposure) if events else 0.0
+    high = float(chi2.ppf(1 - tail, 2 * (events + 1))) / (2 * exposure)
+    return Interval(low=low, high=high, level=LEVEL, method="Garwood, exact Poisson")
+
+
+def sample_verdicts(divergence: Divergence, control: Divergence | None) -> tuple[SampleVerdict, ...]:
+    """One verdict per prompt. A prompt on which the reference differs from itself cannot condemn an arm."""
+    controls = control.pairs if control is not None else ()
+    unstable = {_probe(pair.sample) for pair in controls if pair.state == "diverged"}
+    return tuple(
+        _verdict(pair, _probe(pair.sample) in unstable, control is not None) for pair in divergence.pairs
+    )
+
+
+def _verdict(pair: PairComparison, unstable: bool, controlled: bool) -> SampleVerdict:
+    outcome, cause = _outcome(pair, unstable)
+    violations: tuple[Violation, ...] = ()
+    if outcome is Outcome.FAILED and pair.divergence is not None:
+        violations = (
+            Violation(
+                clause="lossless",
+                message=_says(pair, pair.divergence, controlled),
+                channel=pair.divergence.channel,
+                family=Family.SEMANTIC,
+            ),
+        )
+    return SampleVerdict(
+        sample=pair.sample,
+        outcome=outcome,
+        cause=cause,
+        violations=violations,
+        detail=pair.model_dump(mode="json", exclude_none=True),
+    )
+
+
+def _outcome(pair: PairComparison, unstable: bool) -> tuple[Outcome, str | None]:
+    if pair.state == "void":
+        return Outcome.VOID, pair.void_cause
+    if pair.state == "identical":
+        return Outcome.PASSED, None
+    if unstable:
+        return Outcome.VOID, "control_unstable"
+    if pair.divergence is not None and pair.divergence.near_tie:
+        return Outcome.PASSED, "near_tie"
+    return Outcome.FAILED, "diverged"
+
+
+def _says(pair: PairComparison, parted: FirstDivergence, controlled: bool) -> str:
+    gap = (
+        ""
+        if parted.gap_nats is None
+        else (f"; gap {'at least ' if parted.gap_is_lower_bound else ''}{parted.gap_nats:.3g} nats")
+    )
+    caveat = "" if controlled else "; no control ran, so this cannot be attributed to the arm"
+    return (
+        f"differs from {pair.against} at {parted.unit[:-1]} {parted.index}: "
+        f"{parted.arm_text!r} against {parted.reference_text!r}{gap}{caveat}"
+    )
+
+
+def _compared(sample: Sample, other: Sample | None, near_tie_nats: float | None) -> PairComparison:
+    cause = _unfit(sample, other)
+    if cause is not None or other is None:
+        return PairComparison(
+            sample=sample.id, against=other.id if other else sample.id, state="void", void_cause=cause
+        )
+    return compare_pair(sample.id, sample.response, other.id, other.response, near_tie_nats)
+
+
+def _unfit(sample: Sample, other: Sample | None) -> str | None:
+    """Why two samples cannot be compared: one is void, they were asked different things, or not greedily."""
+    if other is None:
+        return "reference_missing"
+    for side, one in (("arm", sample), ("reference", other)):
+        if one.void is not None:
+            return f"{side}_void: {one.void.cause}"
+    ours, theirs = sample.exchange.request, other.exchange.request
+    asked = (ours.keys() | theirs.keys()) - FREE_KEYS
+    differing = sorted(key for key in asked if ours.get(key) != theirs.get(key))
+    if differing:
+        return f"requests_differ: {', '.join(differing)}"
+    return None if ours.get("temperature") == 0 else "not_greedy: temperature is not 0"
+
+
+def _probe(sample_id: str) -> str:
+    return sample_id.rpartition(".")[0]
+
+
+def _level(pairs: Sequence[PairComparison]) -> Literal["token_ids", "text", "mixed"] | None:
+    levels = {pair.level for pair in pairs if pair.level is not None}
+    return levels.pop() if len(levels) == 1 else "mixed" if levels else None
+
+
+def _share_interval(successes: int, n: int) -> Interval:
+    found = binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
+    return Interval(low=float(found.low), high=float(found.high), level=LEVEL, method="Wilson")
+
+
+def _measure(name: str, formula: str, unit: str, n: int, value: float | None, absent: str) -> Measure:
+    return Measure(
+        name=name, formula=formula, unit=unit, n=n, value=value, absent=absent if value is None else None
+    )

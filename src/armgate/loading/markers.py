@@ -1,0 +1,156 @@
+"""Draws markers and decoys from a haystack's seed and lays them into its text."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from armgate.errors import UsageError
+from armgate.model.haystack import DecoySpec, HaystackSpec, MarkerSpec
+
+WORDS = (
+    "AMBER",
+    "AZURE",
+    "CORAL",
+    "CRIMSON",
+    "CYAN",
+    "EMERALD",
+    "INDIGO",
+    "IVORY",
+    "JADE",
+    "MAGENTA",
+    "OCHRE",
+    "OLIVE",
+    "PEARL",
+    "RUBY",
+    "SAFFRON",
+    "SCARLET",
+    "SILVER",
+    "TEAL",
+    "UMBER",
+    "VIOLET",
+)
+
+
+class Drawn(NamedTuple):
+    """A marker or decoy with its text decided. `sentence` is the line that plants it."""
+
+    id: str
+    text: str
+    depth: float
+    sentence: str
+    place: Literal["line", "header", "footer"]
+
+
+class DrawnSet(NamedTuple):
+    prefix: str | None
+    markers: tuple[Drawn, ...]
+    decoys: tuple[Drawn, ...]
+
+
+class Assembled(NamedTuple):
+    """The text, and for each marker and then each decoy the characters before it."""
+
+    text: str
+    offsets: tuple[int, ...]
+
+
+def draw(spec: HaystackSpec) -> DrawnSet:
+    """All texts that `spec` leaves to its seed; no two markers or decoys are alike."""
+    chance = random.Random(f"{spec.seed}:markers")  # noqa: S311 - repeatable, not secret
+    prefix = f"Archive copy {chance.getrandbits(64):016x}." if spec.fresh_prefix else None
+    taken = {marker.text for marker in spec.markers if marker.text is not None}
+    markers = tuple(_marker(marker, chance, taken) for marker in spec.markers)
+    by_id = {marker.id: marker.text for marker in markers}
+    decoys = tuple(_decoy(decoy, by_id[decoy.of]) for decoy in spec.decoys)
+    texts = [drawn.text for drawn in (*markers, *decoys)]
+    doubled = sorted({text for text in texts if texts.count(text) > 1})
+    if doubled:
+        raise UsageError(f"haystack: the same text is planted twice: {', '.join(doubled)}")
+    return DrawnSet(prefix, markers, decoys)
+
+
+def assemble(spec: HaystackSpec, drawn: DrawnSet, lines: Sequence[str], padding: str = "") -> Assembled:
+    """The whole text, its parts joined by line breaks. A planted line stands before line `int(depth x n)`."""
+    planted = [*drawn.markers, *drawn.decoys]
+    parts: list[str] = [] if drawn.prefix is None else [drawn.prefix]
+    where: dict[int, tuple[int, int]] = {}
+    _add_edge(parts, where, spec.header, "header", planted)
+    _add_body(parts, where, lines, planted)
+    if padding:
+        parts.append(padding)
+    _add_edge(parts, where, spec.footer, "footer", planted)
+    parts.append(spec.question)
+    starts = [0]
+    for part in parts:
+        starts.append(starts[-1] + len(part) + 1)
+    offsets = tuple(starts[where[i][0]] + where[i][1] for i in range(len(planted)))
+    return Assembled("\n".join(parts), offsets)
+
+
+def _add_body(
+    parts: list[str], where: dict[int, tuple[int, int]], lines: Sequence[str], planted: Sequence[Drawn]
+) -> None:
+    inside = [(int(one.depth * len(lines)), i) for i, one in enumerate(planted) if one.place == "line"]
+    done = 0
+    for at, i in sorted(inside):
+        parts.extend(lines[done:at])
+        where[i] = (len(parts), planted[i].sentence.index(planted[i].text))
+        parts.append(planted[i].sentence)
+        done = at
+    parts.extend(lines[done:])
+
+
+def _add_edge(
+    parts: list[str], where: dict[int, tuple[int, int]], edge: str, place: str, planted: Sequence[Drawn]
+) -> None:
+    """The header or footer with its markers filled in; an empty one takes no line."""
+    if not edge:
+        return
+    here = [(i, one) for i, one in enumerate(planted) if one.place == place]
+    for _, one in here:
+        edge = edge.replace(f"{{{one.id}}}", one.text)
+    where.update({i: (len(parts), edge.index(one.text)) for i, one in here})
+    parts.append(edge)
+
+
+def _marker(marker: MarkerSpec, chance: random.Random, taken: set[str]) -> Drawn:
+    text = marker.text
+    while text is None or (marker.text is None and text in taken):
+        text = _from_pattern(marker.pattern, chance)
+    taken.add(text)
+    return Drawn(marker.id, text, marker.depth, _filled(marker.sentence, text, marker.id), marker.place)
+
+
+def _from_pattern(pattern: str, chance: random.Random) -> str:
+    drawn = "".join(
+        chance.choice(string.digits)
+        if sign == "#"
+        else chance.choice(string.ascii_uppercase)
+        if sign == "@"
+        else sign
+        for sign in pattern
+    )
+    return drawn.replace("{word}", chance.choice(WORDS))
+
+
+def _decoy(decoy: DecoySpec, marker: str) -> Drawn:
+    text = decoy.text if decoy.text is not None else _swapped(marker)
+    return Drawn(decoy.of, text, decoy.depth, _filled(decoy.sentence, text, decoy.of), "line")
+
+
+def _swapped(text: str) -> str:
+    """`text` with its last two unlike neighbours exchanged: the same characters, another string."""
+    for at in range(len(text) - 2, -1, -1):
+        if text[at] != text[at + 1]:
+            return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+    raise UsageError(f"haystack: no decoy can be made of {text!r}; give its text")
+
+
+def _filled(sentence: str, text: str, marker_id: str) -> str:
+    filled = sentence.replace("{id}", marker_id).replace("{of}", marker_id).replace("{text}", text)
+    if text not in filled:
+        raise UsageError(f"haystack: the sentence of {marker_id!r} does not contain {{text}}")
+    return filled

@@ -1,0 +1,210 @@
+"""The plan: names resolved, prompts rendered, every input digested and counted, before anything is booted."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import armgate
+from armgate.errors import DeclarationError, Problem
+from armgate.loading.campaigns import LoadedCampaign, load_campaign
+from armgate.loading.contracts import load_contract
+from armgate.loading.probes import Rendered, expanded, rendered
+from armgate.loading.strict_yaml import Document, load_document, nearest, validate
+from armgate.loading.tasks import load_task
+from armgate.loading.workspace import Workspace
+from armgate.model.arms import Arm
+from armgate.model.base import digest_bytes
+from armgate.model.contract import Contract
+from armgate.model.gates import Gate, Ladder
+from armgate.model.outcome import Family
+from armgate.model.plan import Plan, PlannedBoot, PlannedGate, count
+from armgate.model.task import Task
+
+
+@dataclasses.dataclass(frozen=True)
+class Known:
+    """What the rest of the program offers to a campaign, told by the layer above."""
+
+    engines: Mapping[str, frozenset[str]]
+    """Engine name -> serve settings that Armgate sets itself."""
+    families: Mapping[str, Family]
+    """Check name -> the family of its gates."""
+    comparing: frozenset[str]
+    """Checks that compare an arm's samples with its reference's."""
+    gate_problems: Callable[[Gate], Sequence[tuple[str, str]]]
+    contract_problems: Callable[[Contract], Sequence[str]]
+    """Examples of a contract that do not hold."""
+
+
+class _Inputs:
+    """Every file that the plan rests on, with its digest."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.digests: dict[str, str] = {}
+
+    def add(self, path: Path) -> None:
+        self.digests[self.workspace.relative(path)] = digest_bytes(path.read_bytes())
+
+
+def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
+    """The plan of a campaign file, or a DeclarationError with every problem of every file it names."""
+    loaded = load_campaign(campaign_path, known.engines)
+    campaign = loaded.campaign
+    inputs = _Inputs(workspace)
+    inputs.add(campaign_path)
+    ladder_path = _ladder_path(workspace, loaded)
+    document = load_document(ladder_path)
+    ladder = validate(document, Ladder)
+    inputs.add(ladder_path)
+    builder = _GateBuilder(workspace, document, known, inputs, loaded)
+    gates = tuple(builder.gate(index, gate) for index, gate in enumerate(ladder.gates))
+    builder.finish()
+    boots = _boots(loaded.arms)
+    planned = tuple(gate for gate in gates if gate is not None)
+    return Plan(
+        armgate_version=armgate.__version__,
+        campaign=campaign.name,
+        says=campaign.says,
+        reference=campaign.reference,
+        require_verified=campaign.require_verified,
+        inputs=dict(sorted(inputs.digests.items())),
+        pins=campaign.pins,
+        arms=loaded.arms,
+        boots=boots,
+        gates=planned,
+        contracts=builder.contracts,
+        tasks=builder.tasks,
+        counts=count(loaded.arms, boots, planned),
+    )
+
+
+def _ladder_path(workspace: Workspace, loaded: LoadedCampaign) -> Path:
+    path = workspace.path(loaded.campaign.ladder)
+    if path.is_file():
+        return path
+    there = [f"gates/{name}.yaml" for name in workspace.names("gates", ".yaml")]
+    hint = nearest(loaded.campaign.ladder, there)
+    raise DeclarationError([loaded.document.problem(("ladder",), f"no such file: {path}", hint)])
+
+
+def _boots(arms: Mapping[str, Arm]) -> tuple[PlannedBoot, ...]:
+    return tuple(
+        PlannedBoot(arm=name, boot=number, purpose="first" if number == 0 else "replicate")
+        for name, arm in arms.items()
+        for number in range(1 + arm.boots.replicates)
+    )
+
+
+class _GateBuilder:
+    """Turns ladder entries into planned gates and collects every problem on the way."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        document: Document,
+        known: Known,
+        inputs: _Inputs,
+        loaded: LoadedCampaign,
+    ) -> None:
+        self.workspace, self.document, self.known, self.inputs = workspace, document, known, inputs
+        self.arms = loaded.arms
+        self.problems: list[Problem] = []
+        self.contracts: dict[str, Contract] = {}
+        self.tasks: dict[str, Task] = {}
+
+    def finish(self) -> None:
+        if self.problems:
+            raise DeclarationError(dict.fromkeys(self.problems))
+
+    def gate(self, index: int, gate: Gate) -> PlannedGate | None:
+        where = ("gates", index)
+        before = len(self.problems)
+        if gate.check not in self.known.families:
+            hint = nearest(gate.check, list(self.known.families))
+            self._refuse((*where, "check"), f"no check {gate.check!r}", hint)
+            return None
+        for field, message in self.known.gate_problems(gate):
+            self._refuse((*where, field), message)
+        if gate.reference is not None and gate.reference not in self.arms:
+            hint = nearest(gate.reference, list(self.arms))
+            self._refuse((*where, "reference"), f"no arm {gate.reference!r}", hint)
+        self._contracts(where, gate)
+        task = self._task(where, gate)
+        if len(self.problems) > before:
+            return None
+        prompt = self._task_prompt(task, where) if task is not None and not gate.probes else None
+        full = expanded(gate, prompt)
+        probes = [self._probe(where, full, number) for number in range(len(full.probes))]
+        kept = tuple(probe.planned for probe in probes if probe is not None)
+        return PlannedGate(
+            gate=full,
+            family=gate.family or self.known.families[gate.check],
+            compares=gate.check in self.known.comparing,
+            probes=kept,
+        )
+
+    def _refuse(self, path: Sequence[str | int], message: str, hint: str | None = None) -> None:
+        self.problems.append(self.document.problem(path, message, hint))
+
+    def _contracts(self, where: tuple[str | int, ...], gate: Gate) -> None:
+        named = [((*where, "contract"), gate.contract)]
+        named += [((*where, "probes", n, "contract"), p.contract) for n, p in enumerate(gate.probes)]
+        for path, name in named:
+            if name is None or name in self.contracts:
+                continue
+            try:
+                file = self.workspace.named("contracts", name, ".yaml")
+            except DeclarationError as error:
+                problem = error.problems[0]
+                self._refuse(path, problem.message, problem.hint)
+                continue
+            self._contract(path, name, file)
+
+    def _contract(self, path: Sequence[str | int], name: str, file: Path) -> None:
+        try:
+            contract = load_contract(file)
+        except DeclarationError as error:
+            self.problems += error.problems
+            return
+        for broken in self.known.contract_problems(contract):
+            self._refuse(path, f"contract {name!r} does not hold its own examples: {broken}")
+        self.contracts[name] = contract
+        self.inputs.add(file)
+
+    def _task(self, where: tuple[str | int, ...], gate: Gate) -> Task | None:
+        if gate.task is None:
+            return None
+        folder = self.workspace.root / "gates" / "tasks" / gate.task
+        if not (folder / "task.yaml").is_file():
+            there = sorted(path.parent.name for path in folder.parent.glob("*/task.yaml"))
+            self._refuse((*where, "task"), f"no task {gate.task!r}", nearest(gate.task, there))
+            return None
+        try:
+            task = load_task(folder)
+        except DeclarationError as error:
+            self.problems += error.problems
+            return None
+        for path in sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            self.inputs.add(path)
+        self.tasks[gate.task] = task
+        return task
+
+    def _task_prompt(self, task: Task, where: tuple[str | int, ...]) -> str:
+        return task.prompt
+
+    def _probe(self, where: tuple[str | int, ...], gate: Gate, number: int) -> Rendered | None:
+        try:
+            made = rendered(self.workspace, gate.probes[number])
+        except DeclarationError as error:
+            for problem in error.problems:
+                if problem.file is not None:
+                    self.problems.append(problem)
+                else:
+                    self._refuse((*where, "probes", number), problem.message, problem.hint)
+            return None
+        for file in made.files:
+            self.inputs.add(file)
+        return made

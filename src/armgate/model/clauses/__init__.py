@@ -1,0 +1,1 @@
+"""Option types of the contract clauses: what a contract file may say, by topic."""

@@ -1,0 +1,211 @@
+"""Measurements as values: each carries its formula by name, its unit and its n, or why it is absent."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from armgate.model.base import Frozen, Json
+
+
+class Measure(Frozen):
+    """One figure. Exactly one of `value` and `absent` is set: what cannot be derived is not a zero."""
+
+    name: str
+    formula: str
+    unit: str
+    n: int
+    """What the figure rests on, in the unit that its formula names (tokens, drafts, comparisons)."""
+    value: float | None = None
+    absent: str | None = None
+
+    @model_validator(mode="after")
+    def _is_there_or_says_why(self) -> Measure:
+        if (self.value is None) == (self.absent is None):
+            raise ValueError(f"{self.name}: exactly one of value and absent")
+        return self
+
+
+class Interval(Frozen):
+    """An interval and the method that made it; only a method with a coverage level may claim one."""
+
+    low: float
+    high: float | None
+    """`None` where there is no finite upper bound."""
+    level: float
+    method: str
+
+
+class Rates(Frozen):
+    """Speed figures of one exchange. Counts come from the server's usage, never from delta counts."""
+
+    completion_tokens: int | None
+    count_source: Literal["usage"] | None
+    count_absent: str | None
+    """Why the server's count is missing or not believed."""
+    ttft_s: float | None
+    ttft_channel: str | None
+    first_content_s: float | None
+    wall_s: float | None
+    decode_wall: Measure
+    decode_wall_rest: Measure
+    decode_span: Measure
+    end_to_end: Measure
+    prefill: Measure
+    flags: tuple[str, ...] = ()
+
+    def measures(self) -> tuple[Measure, ...]:
+        return (self.decode_wall, self.decode_wall_rest, self.decode_span, self.end_to_end, self.prefill)
+
+
+class Acceptance(Frozen):
+    """Speculation over one window of steps. A draft's accepted tokens are its verified prefix.
+
+    `mean_length` counts the bonus token that each step yields, `mean_accepted` does not.
+    """
+
+    definition: Literal["accepted_prefix"] = "accepted_prefix"
+    source: str
+    drafts: int
+    draft_tokens: int
+    accepted_tokens: int
+    rate: Measure
+    mean_accepted: Measure
+    mean_length: Measure
+    per_position: tuple[float, ...] | None = None
+    """Share of drafts whose token at this position was accepted, first position first."""
+
+
+class CounterDeltas(Frozen):
+    """What the server's counters gained between two scrapes. `None` is not zero: it was not derivable."""
+
+    available: bool
+    reason: str | None = None
+    """Why nothing, or not everything, could be derived."""
+    reset: str | None = None
+    """What shows that the counters started anew inside the window; nothing is derived then."""
+    moved: bool | None = None
+    """Whether draft counters grew; `None` where there are none."""
+    quiescent: bool | None = None
+    """Nothing ran or waited at either scrape; `None` where the server does not say."""
+    prompt_tokens: int | None = None
+    generation_tokens: int | None = None
+    cached_tokens: int | None = None
+    preemptions: int | None = None
+    finished: dict[str, int] | None = None
+    """Requests by the reason they finished for."""
+    acceptance: Acceptance | None = None
+
+    @property
+    def requests(self) -> int | None:
+        return None if self.finished is None else sum(self.finished.values())
+
+
+class Traffic(Frozen):
+    """What this run itself sent in a window, from its own exchanges."""
+
+    requests: int
+    prompt_tokens: int | None = None
+    generation_tokens: int | None = None
+
+
+class Interference(Frozen):
+    """The server's counts minus ours. Positive figures are someone else's traffic."""
+
+    requests: int | None
+    prompt_tokens: int | None
+    generation_tokens: int | None
+    absent: str | None = None
+
+    @property
+    def foreign(self) -> bool | None:
+        """`None` where the server's counts cannot tell."""
+        seen = [
+            count
+            for count in (self.requests, self.prompt_tokens, self.generation_tokens)
+            if count is not None
+        ]
+        return any(count > 0 for count in seen) if seen else None
+
+
+class Candidate(Frozen):
+    """A token that one side chose, and its log probability in nats as each side gave it."""
+
+    token: Json
+    in_reference: float | None = None
+    in_arm: float | None = None
+
+
+class FirstDivergence(Frozen):
+    """Where two sides part: `index` in units of the whole output, `text_index` in characters of `channel`."""
+
+    index: int
+    unit: Literal["tokens", "characters"]
+    channel: str | None
+    text_index: int | None
+    arm_text: str
+    reference_text: str
+    arm: Candidate | None = None
+    reference: Candidate | None = None
+    gap_nats: float | None = None
+    """The reference's log probability of its own token minus that of the arm's, at this place."""
+    gap_is_lower_bound: bool = False
+    near_tie: bool | None = None
+    """Whether the gap is within the declared margin; `None` without a gap or a margin."""
+
+
+class PairComparison(Frozen):
+    """One prompt on two sides."""
+
+    sample: str
+    against: str
+    state: Literal["identical", "diverged", "void"]
+    level: Literal["token_ids", "text"] | None = None
+    common_prefix: int = 0
+    compared: int = 0
+    """Units at which the sides could still agree: the common prefix, plus the place where they part."""
+    divergence: FirstDivergence | None = None
+    void_cause: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Divergence(Frozen):
+    """Two sides over all their prompts. The rate's exposure ends at each first divergence."""
+
+    pairs: tuple[PairComparison, ...]
+    identical: int
+    diverged: int
+    void: int
+    near_ties: int
+    level: Literal["token_ids", "text", "mixed"] | None
+    per_1000_tokens: Measure
+    per_1000_tokens_interval: Interval | None
+    identical_share: Measure
+    identical_share_interval: Interval | None
+
+
+class MemorySample(Frozen):
+    """One reading of a process tree and its host. Bytes; `None` where the reading was impossible."""
+
+    at_s: float
+    processes: int
+    rss_bytes: int | None
+    available_bytes: int | None
+    swap_used_bytes: int | None
+
+
+class MemorySummary(Frozen):
+    """A boot's memory as sampled: what lay between two readings is not known."""
+
+    samples: int
+    interval_s: float | None
+    """Median distance of the readings, as it was and not as it was asked for."""
+    rss_formula: str = "sum of resident set sizes over the process tree; shared pages count once per process"
+    rss_peak_bytes: int | None = None
+    rss_peak_at_s: float | None = None
+    available_min_bytes: int | None = None
+    available_min_at_s: float | None = None
+    swap_peak_bytes: int | None = None
+    processes_max: int = 0
+    absent: str | None = None

@@ -1,0 +1,53 @@
+"""Fixtures of the whole suite: the async backend, and what a machine may or may not have."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class EngineEnvironment(NamedTuple):
+    """The engine's interpreter and the folder of the model that it is booted with."""
+
+    python: Path
+    model: Path
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def unavailable() -> Callable[[str, str], NoReturn]:
+    """`unavailable("docker", why)` skips, or fails where `ARMGATE_REQUIRE_DOCKER=1` demands it."""
+
+    def skip_or_fail(what: str, reason: str) -> NoReturn:
+        if os.environ.get(f"ARMGATE_REQUIRE_{what.upper()}") == "1":
+            pytest.fail(f"{what} is required here but not available: {reason}", pytrace=False)
+        pytest.skip(f"{what} not available: {reason}")
+
+    return skip_or_fail
+
+
+@pytest.fixture(scope="session")
+def engine_environment(unavailable: Callable[[str, str], NoReturn]) -> EngineEnvironment:
+    """The real engine as `scripts/demo` and `scripts/test` make it."""
+    missing = os.environ.get("ARMGATE_ENGINE_MISSING")
+    if missing:
+        unavailable("engine", missing)
+    made = ROOT / ".armgate"
+    found = EngineEnvironment(
+        Path(os.environ.get("ARMGATE_ENGINE_PYTHON", made / "engine" / "bin" / "python")),
+        Path(os.environ.get("ARMGATE_ENGINE_MODEL", made / "models" / "smollm2-135m-instruct")),
+    )
+    for path in found:
+        if not path.exists():
+            unavailable("engine", f"{path} does not exist; scripts/demo --prepare makes it")
+    return found

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from armgate.model.measures import MemorySample
+from armgate.telemetry.process_memory import MemoryTrace, load_trace, read_memory, summarise_memory
+
+MB = 1024 * 1024
+
+
+def sample(at_s: float, rss: int | None, available: int | None = 100, swap: int | None = 0) -> MemorySample:
+    return MemorySample(
+        at_s=at_s,
+        processes=0 if rss is None else 2,
+        rss_bytes=rss,
+        available_bytes=available,
+        swap_used_bytes=swap,
+    )
+
+
+def test_a_reading_covers_the_children_of_the_process() -> None:
+    alone = read_memory(os.getpid(), 0.0)
+    code = f"data = bytearray({64 * MB}); print('ready', flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        together = read_memory(os.getpid(), 1.0)
+        child.communicate(b"\n")
+    assert alone.rss_bytes is not None
+    assert together.rss_bytes is not None
+    assert together.processes == alone.processes + 1
+    assert together.rss_bytes - alone.rss_bytes > 60 * MB
+    assert together.available_bytes is not None
+    assert together.available_bytes > 0
+
+
+def test_a_process_that_is_gone_has_no_size() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as child:
+        child.wait()
+    reading = read_memory(child.pid, 0.0)
+    assert (reading.processes, reading.rss_bytes) == (0, None)
+    assert reading.available_bytes is not None
+
+
+@pytest.mark.anyio
+async def test_a_trace_writes_its_readings_from_entry_to_exit(tmp_path: Path) -> None:
+    path = tmp_path / "telemetry" / "memory.jsonl"
+    async with MemoryTrace(os.getpid(), path, 0.02) as trace:
+        await asyncio.sleep(0.2)
+    with path.open() as lines:
+        written = load_trace(lines)
+    assert written == trace.samples
+    assert len(written) >= 4
+    assert written[0].at_s < 0.05
+    assert written[-1].at_s >= 0.2
+    assert [s.at_s for s in written] == sorted(s.at_s for s in written)
+
+
+@pytest.mark.anyio
+async def test_lines_are_on_disk_while_the_trace_runs(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    async with MemoryTrace(os.getpid(), path, 60.0):
+        assert len(path.read_text().splitlines()) == 1
+
+
+@pytest.mark.anyio
+async def test_a_trace_never_writes_into_another_boots_file(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    path.write_text("")
+    with pytest.raises(FileExistsError):
+        async with MemoryTrace(os.getpid(), path, 1.0):
+            pass
+
+
+@pytest.mark.anyio
+async def test_what_the_block_raises_comes_through_and_the_trace_ends(tmp_path: Path) -> None:
+    path = tmp_path / "memory.jsonl"
+    with pytest.raises(KeyError):
+        async with MemoryTrace(os.getpid(), path, 0.01):
+            raise KeyError("boot")
+    count = len(path.read_text().splitlines())
+    await asyncio.sleep(0.05)
+    assert len(path.read_text().splitlines()) == count == 2
+
+
+def test_an_interval_that_is_not_positive_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="positive"):
+        MemoryTrace(1, tmp_path / "memory.jsonl", 0.0)
+
+
+def test_the_summary_names_the_extremes_and_when_they_were() -> None:
+    readings = [sample(0.0, 10, 90), sample(1.0, 30, 70, 5), sample(2.1, 30, 60), sample(3.0, None, 95)]
+    found = summarise_memory(reversed(readings))
+    assert (found.rss_peak_bytes, found.rss_peak_at_s) == (30, 1.0)
+    assert (found.available_min_bytes, found.available_min_at_s) == (60, 2.1)
+    assert (found.swap_peak_bytes, found.samples, found.interval_s, found.processes_max) == (5, 4, 1.0, 2)
+    assert "shared pages" in found.rss_formula
+
+
+def test_nothing_seen_is_absent_and_not_zero() -> None:
+    assert summarise_memory([]).absent == "no_reading"
+    gone = summarise_memory([sample(0.0, None)])
+    assert (gone.rss_peak_bytes, gone.absent, gone.available_min_bytes) == (None, "no_process_seen", 100)
+
+
+def test_a_torn_last_line_is_left_out() -> None:
+    whole = sample(0.0, 10).model_dump_json()
+    assert load_trace([whole + "\n", whole[:-9]]) == [sample(0.0, 10)]
+    assert load_trace([]) == []
