@@ -28,7 +28,7 @@ def run(limits, scratch, file_rules, listener_channel):
     """Never returns. `limits` is the zygote's request; stdin holds the payload, descriptor 3 the result."""
     ending = Ending(os._exit)
     try:
-        payload = marshal.loads(_read_all(0))
+        payload = marshal.loads(_read(0, limits.length))
         _lower_limits(limits)
         _settle(payload.get("stdin"), scratch)
         _give_up_rights(limits, file_rules, listener_channel)
@@ -78,13 +78,14 @@ class Result:
         self._write(self._descriptor, self._out_of_memory)
 
 
-def _read_all(descriptor):
-    parts = []
-    while True:
-        part = os.read(descriptor, 1 << 16)
+def _read(descriptor, size):
+    data = bytearray()
+    while len(data) < size:
+        part = os.read(descriptor, min(size - len(data), 1 << 16))
         if not part:
-            return b"".join(parts)
-        parts.append(part)
+            raise EOFError("the payload ends early")
+        data += part
+    return data
 
 
 def _lower_limits(limits):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
+from prepare import program
 from prepare.armgate import dev_environment
 from prepare.engine import engine_environment
 from prepare.model import model_folder
@@ -37,6 +38,5 @@ def _tool(places: Places, words: Sequence[str], told: dict[str, str] | None = No
     tools = dev_environment(places).folder / "bin"
     path = f"{tools}{os.pathsep}{os.environ.get('PATH', '')}"
     print(f"\n$ {' '.join(words)}", flush=True)
-    argv = [str(tools / words[0]), *words[1:]]
-    env = {**os.environ, **(told or {}), "PATH": path}
-    return subprocess.run(argv, check=False, cwd=places.root, env=env).returncode
+    argv: list[str | Path] = [tools / words[0], *words[1:]]
+    return program.foreground(argv, places.root, {**(told or {}), "PATH": path})

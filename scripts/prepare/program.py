@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 
 from prepare.refusal import Refusal
 
@@ -41,6 +43,30 @@ def run(argv: Sequence[str | Path], log: Path, remedy: str, env: dict[str, str] 
         tail = log.read_bytes()[start:].decode(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
         quoted = "\n".join(f"    | {line}" for line in tail)
         raise Refusal(f"{Path(argv[0]).name} ended with code {code}; its last words:\n{quoted}", remedy)
+
+
+def foreground(argv: Sequence[str | Path], folder: Path, env: dict[str, str] | None = None) -> int:
+    """Run `argv` with our terminal to its own end and return its code (negative: the signal that ended it).
+
+    Ctrl-C reaches it from the terminal, SIGTERM through us; either way it cleans up after itself and we
+    wait, since what ends abruptly may leave a server behind.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+
+    def pass_on(number: int, _frame: FrameType | None) -> None:
+        if number == signal.SIGTERM:
+            for process in started:
+                process.terminate()
+
+    # Before the start, or a signal that comes during it would end us and leave the program alone.
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        words = [str(word) for word in argv]
+        started.append(subprocess.Popen(words, cwd=folder, env={**os.environ, **(env or {})}))
+        return started[0].wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:

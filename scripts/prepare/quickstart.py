@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
+from prepare import program
 from prepare.armgate import armgate_environment
 from prepare.places import Places
 
@@ -33,7 +31,7 @@ def run_quickstart(places: Places, arguments: Sequence[str]) -> int:
     runs = places.root / _out(arguments)
     before = run_folders(runs)
     armgate = armgate_environment(places).folder / "bin" / "armgate"
-    code = _foreground([str(armgate), "run", CAMPAIGN, *arguments], places.root)
+    code = program.foreground([str(armgate), "run", CAMPAIGN, *arguments], places.root)
     new = sorted(run_folders(runs) - before)
     missing = missing_records(new[-1]) if new else ["the run folder"]
     print(f"\narmgate ended with exit code {code}: {MEANINGS.get(code, 'not one of its codes')}")
@@ -65,19 +63,3 @@ def _out(arguments: Sequence[str]) -> str:
         if argument == "--out" and n + 1 < len(arguments):
             return arguments[n + 1]
     return "runs"
-
-
-def _foreground(argv: Sequence[str], folder: Path) -> int:
-    """Run to the end, also through Ctrl-C: the terminal sends it to the child, which cleans up itself."""
-    process = subprocess.Popen(argv, cwd=folder)
-
-    def pass_on(number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGTERM:
-            process.terminate()
-
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        return process.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -240,5 +240,5 @@ def test_a_gain_is_the_sum_over_engines_whatever_the_totals_were(engines: list[t
 
 def test_a_label_value_with_quotes_and_braces_is_read_back() -> None:
     tricky = {'vllm:request_success_total{finished_reason="a,b}\\"c\\\\",model_name="m"}': 1.0}
-    later = {key: 4.0 for key in tricky}
+    later = dict.fromkeys(tricky, 4.0)
     assert counter_deltas(page(**tricky), page(**later)).finished == {'a,b}"c\\': 3}

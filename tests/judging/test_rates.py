@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.judging.rates import completion_count, delivery_is_bursty, rates_of
-from armgate.model.measures import Measure
-from armgate.model.response import Channel, Delta, Response, Timings, ToolCall, Usage
+from armgate.judging.rates import completion_count, delivery_is_bursty, rates_of, ttft_by_cache
+from armgate.model.measures import Measure, Rates
+from armgate.model.response import Channel, Delta, Response, Timings, Usage
 
 TEXT = "x" * 4000
 
@@ -46,6 +46,7 @@ def test_each_rate_follows_its_named_formula() -> None:
         "N/(wall-TTFT)",
         "(N-1)/(wall-TTFT)",
         "(N-1)/(t_last-t_first)",
+        "(N-tokens of the first delta)/(t_last-t_first)",
         "N/wall",
         "uncached prompt tokens/TTFT",
     ]
@@ -84,8 +85,7 @@ def test_a_reply_that_was_not_streamed_has_an_end_to_end_rate_only() -> None:
     )
     rates = rates_of(response)
     assert value(rates.end_to_end) == 25.0
-    absent = (rates.decode_wall, rates.decode_wall_rest, rates.decode_span, rates.prefill)
-    assert [measure.absent for measure in absent] == ["not_streamed"] * 4
+    assert [measure.absent for measure in rates.measures()] == [*["not_streamed"] * 4, None, "not_streamed"]
     assert rates.ttft_s is None
 
 
@@ -99,7 +99,7 @@ def test_a_reply_that_was_not_streamed_has_an_end_to_end_rate_only() -> None:
 )
 def test_decode_rates_are_absent_with_the_reason(response: Response, absent: str) -> None:
     rates = rates_of(response)
-    assert [m.absent for m in (rates.decode_wall, rates.decode_wall_rest, rates.decode_span)] == [absent] * 3
+    assert [measure.absent for measure in rates.measures()[:4]] == [absent] * 4
 
 
 def test_without_usage_there_is_no_rate_at_all_and_no_estimate() -> None:
@@ -109,31 +109,45 @@ def test_without_usage_there_is_no_rate_at_all_and_no_estimate() -> None:
     assert (rates.completion_tokens, rates.count_source, rates.count_absent) == (None, None, "usage_missing")
 
 
-def test_zero_tokens_beside_text_is_no_usage() -> None:
-    count = completion_count(streamed(tokens=0))
-    assert count.tokens is None
-    assert count.absent == "usage_missing: zero tokens beside text"
-    assert completion_count(streamed(tokens=0, content="")).tokens == 0
+def doubted(*doubts: str) -> Response:
+    usage = Usage(prompt_tokens=22, completion_tokens=19503, trusted=False, doubts=doubts)
+    return streamed().model_copy(update={"usage": usage})
 
 
-def test_a_count_above_the_cap_or_beyond_the_bytes_is_not_believed() -> None:
-    summed_up = streamed(tokens=19503, content="word " * 10)
+def test_a_count_that_is_not_trusted_gives_no_rate() -> None:
+    rates = rates_of(doubted("usage_implausible"))
+    assert (rates.completion_tokens, rates.count_absent) == (None, "usage_implausible")
+    assert [m.absent for m in rates.measures()[:5]] == ["usage_implausible"] * 5
+
+
+def test_a_count_above_the_cap_is_not_believed() -> None:
     assert (
-        completion_count(summed_up, cap=512).absent == "usage_implausible: 19503 tokens above the cap of 512"
+        completion_count(streamed(tokens=513), 512).absent
+        == "usage_implausible: 513 tokens above the cap of 512"
     )
-    assert completion_count(summed_up).absent == "usage_implausible: 19503 tokens for 50 bytes of output"
-    assert rates_of(summed_up).decode_span.value is None
-    assert completion_count(streamed(tokens=512), cap=512).tokens == 512
+    assert completion_count(streamed(tokens=512), 512).tokens == 512
 
 
-def test_token_ids_and_tool_call_arguments_count_as_output() -> None:
-    hidden = streamed(tokens=300, content="").model_copy(update={"token_ids": tuple(range(300))})
-    assert completion_count(hidden).tokens == 300
-    call = ToolCall(index=0, id="a", name="f", arguments="{" + " " * 300 + "}")
-    assert (
-        completion_count(streamed(tokens=300, content="").model_copy(update={"tool_calls": (call,)})).tokens
-        == 300
+def in_threes(tokens: int | None = 3) -> Response:
+    """Three tokens every 30 ms from 0.2 s on: 100 tok/s in truth, 300 tokens in all."""
+    deltas = tuple(
+        Delta(at_s=0.2 + 0.03 * i, channel=Channel.CONTENT, chars=12, tokens=tokens) for i in range(100)
     )
+    return streamed(tokens=300, ttft_s=0.2, last_s=deltas[-1].at_s, wall_s=4.2, deltas=deltas)
+
+
+def test_the_exact_span_leaves_out_all_tokens_of_the_first_delta() -> None:
+    rates = rates_of(in_threes())
+    assert value(rates.decode_span_exact) == pytest.approx(100.0)
+    assert value(rates.decode_span) == pytest.approx(100.67, abs=0.01)
+    assert rates.flags == ()
+
+
+def test_without_counts_per_delta_the_tokens_are_interpolated() -> None:
+    rates = rates_of(in_threes(None))
+    assert rates.decode_span_exact.absent == "tokens_per_delta_unknown"
+    assert rates.decode_span.value is not None
+    assert rates.flags == ("tokens_interpolated",)
 
 
 @pytest.mark.parametrize(
@@ -163,7 +177,7 @@ THROTTLED = paced([0.2, 0.29, 0.38, 0.47, 0.56, 0.65, 0.74, 0.83, 0.921], [3] * 
 
 def test_a_delivery_loop_is_flagged_and_gives_no_decode_rate() -> None:
     rates = rates_of(streamed(ttft_s=0.2, last_s=0.921, wall_s=0.922, deltas=THROTTLED))
-    assert rates.flags == ("delivery_not_generation_paced",)
+    assert "delivery_not_generation_paced" in rates.flags
     assert rates.decode_span.absent == "delivery_not_generation_paced"
     assert rates.end_to_end.value is not None
 
@@ -177,7 +191,25 @@ def test_even_deltas_and_short_answers_are_no_burst() -> None:
     assert not delivery_is_bursty(paced([0.1 * i for i in range(50)], [4] * 50))
     assert not delivery_is_bursty(THROTTLED[-3:])
     assert not delivery_is_bursty(())
-    assert rates_of(streamed(deltas=paced([0.1 * i for i in range(9)], [4] * 9))).flags == ()
+    fast = paced([0.5 * i for i in range(5)] + [2 + 0.0015 * i for i in range(200)], [4] * 205)
+    assert not delivery_is_bursty(fast)
+
+
+def runs(ttfts_s: list[float | None], cached: list[int | None]) -> list[Rates]:
+    return [rates_of(streamed(ttft_s=t, cached=c)) for t, c in zip(ttfts_s, cached, strict=True)]
+
+
+def test_repeats_of_a_prompt_are_kept_apart_by_what_the_cache_did() -> None:
+    dense = ttft_by_cache(runs([2.1, 0.14, 0.138], [0, 7808, 7808]))
+    assert (dense.cold_s, dense.warm_median_s, dense.missed_s) == (2.1, pytest.approx(0.139), ())
+    hybrid = ttft_by_cache(runs([34.58, 67.83, 5.56], [0, 0, 38400]))
+    assert (hybrid.cold_s, hybrid.warm_s, hybrid.missed_s) == (34.58, (5.56,), (67.83,))
+
+
+def test_a_first_run_that_was_cached_is_not_cold_and_an_unreported_one_is_unknown() -> None:
+    found = ttft_by_cache(runs([0.2, 0.3, None], [100, None, 0]))
+    assert (found.cold_s, found.warm_s, found.unknown_s, found.missed_s) == (None, (0.2,), (0.3,), ())
+    assert ttft_by_cache([]).warm_median_s is None
 
 
 @given(

@@ -97,3 +97,30 @@ def test_the_launcher_says_what_is_missing(root: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("script", ["demo", "test", "check", "lock", "python"])
 def test_scripts_can_be_started_by_name(root: Path, script: str) -> None:
     assert os.access(root / "scripts" / script, os.X_OK)
+
+
+FOREGROUND = """
+import sys
+sys.path.insert(0, {scripts!r})
+from pathlib import Path
+from prepare import program
+slow = "trap 'sleep 0.5; echo cleaned up; exit 7' {name}; echo up; while :; do sleep 0.05; done"
+sys.exit(program.foreground(["bash", "-c", slow], Path("/")))
+"""
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM"])
+def test_a_program_in_the_foreground_may_clean_up(root: Path, name: str) -> None:
+    code = FOREGROUND.format(scripts=str(root / "scripts"), name=name)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        if name == "INT":
+            os.killpg(process.pid, signal.SIGINT)
+        else:
+            process.terminate()
+        rest, _ = process.communicate(timeout=30)
+    assert rest == "cleaned up\n"
+    assert process.returncode == 7

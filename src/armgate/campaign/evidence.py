@@ -6,21 +6,22 @@ import dataclasses
 from typing import Any
 
 from armgate.client.journal import read_journal
+from armgate.client.recorder import recording_at
 from armgate.client.sampling import sampling_of
 from armgate.engines.registry import ENGINES
 from armgate.errors import RecordError
-from armgate.loading.exchanges import read_exchange
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
 from armgate.model.evidence import Counters, GateEvidence, Sample
+from armgate.model.exchange_form import parse_exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Probe
 from armgate.model.plan import Plan, PlannedGate
 from armgate.model.reading import read_response
 from armgate.model.soundness import Asked, void_of
 from armgate.reporting.run_folder import BootFolder
-from armgate.telemetry.metrics import parse_counters
+from armgate.telemetry.metrics import parse_counters, unreachable
 
 Entry = dict[str, Json]
 
@@ -65,10 +66,10 @@ class BootEvidence:
         return tuple(sample for sample in read if sample is not None)
 
     def _sample(self, planned: PlannedGate, entry: Entry) -> Sample | None:
-        path = self.folder.root / str(entry["path"])
-        exchange = read_exchange(path)
-        if exchange is None:
+        file = recording_at(self.folder.root / str(entry["path"]))
+        if file is None:
             return None
+        exchange = parse_exchange(file.read_bytes(), file)
         response = read_response(exchange)
         sample_id = f"{entry['probe']}.{entry['n']}"
         execution_path = next(
@@ -78,7 +79,7 @@ class BootEvidence:
             id=sample_id,
             probe=probe_of(planned, str(entry["probe"])),
             n=int(entry["n"]),
-            path=str(entry["path"]),
+            path=self.folder.relative(file),
             exchange=exchange,
             response=response,
             void=void_of(exchange, response, self._asked(planned, entry)),
@@ -113,12 +114,14 @@ class BootEvidence:
         if not entries:
             return None
         entry = entries[0] if when == "before" else entries[-1]
+        if "path" not in entry:
+            return unreachable(float(entry["at_s"]), str(entry["error"]))
         path = self.folder.root / str(entry["path"])
         try:
             text = path.read_bytes().decode("utf-8", "replace")
         except OSError as error:
             raise RecordError(f"{path} cannot be read: {error.strerror}") from None
-        return parse_counters(text, entry.get("at_s"), status=entry.get("status"))
+        return parse_counters(text, float(entry["at_s"]), int(entry["status"]))
 
 
 def probe_of(planned: PlannedGate, probe_id: str) -> Probe:

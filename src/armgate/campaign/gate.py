@@ -8,19 +8,17 @@ from __future__ import annotations
 import asyncio
 import time
 
-import httpx
-
 from armgate.campaign.evidence import BootEvidence
 from armgate.campaign.prompts import NotSent, Prepared, prepare
-from armgate.campaign.sandbox import execute
 from armgate.campaign.setting import Setting
 from armgate.client.journal import Journal
 from armgate.client.sampling import request_body
+from armgate.client.scrape import HttpClient, scrape
 from armgate.client.send import send
 from armgate.engines.process import Server
 from armgate.engines.registry import ENGINES
 from armgate.errors import BootError
-from armgate.model.arms import Arm
+from armgate.model.arms import Arm, Deadlines
 from armgate.model.base import Json
 from armgate.model.exchange import Exchange
 from armgate.model.gates import Gate, Probe
@@ -29,7 +27,6 @@ from armgate.model.reading import read_response
 from armgate.reporting.run_folder import BootFolder, write_atomically, write_model
 
 READINESS = "readiness"
-METRICS_DEADLINE_S = 10.0
 
 
 class GateRunner:
@@ -42,7 +39,7 @@ class GateRunner:
         folder: BootFolder,
         server: Server,
         ledger: Journal,
-        http: httpx.AsyncClient,
+        http: HttpClient,
     ) -> None:
         self.setting, self.arm, self.folder = setting, arm, folder
         self.server, self.ledger, self.http = server, ledger, http
@@ -131,17 +128,23 @@ class GateRunner:
         )
         return await send(self.http, self.server.url, body, stem, self._deadlines(gate))
 
+    def _deadlines(self, gate: Gate) -> Deadlines:
+        """The arm's deadlines; a gate's own ends a request no later than it says."""
+        deadlines = self.arm.deadlines
+        if gate.deadline_s is None:
+            return deadlines
+        return deadlines.model_copy(update={"request_s": min(deadlines.request_s, gate.deadline_s)})
+
     async def _scrape(self, gate: str, when: str) -> None:
-        """The server's counters, raw, around a gate. A server without them is a fact, not a failure."""
+        """The server's counters, raw, around a gate."""
         path = self.folder.telemetry / f"{gate}.{when}.prom"
         entry: dict[str, Json] = {"event": "counters", "gate": gate, "when": when, "at_s": time.monotonic()}
-        try:
-            answer = await self.http.get(f"{self.server.url}/metrics", timeout=METRICS_DEADLINE_S)
-        except httpx.HTTPError as error:
-            self.ledger.append(entry | {"status": None, "error": f"{type(error).__name__}: {error}"})
+        page = await scrape(self.http, f"{self.server.url}/metrics")
+        if page.status is None:
+            self.ledger.append(entry | {"status": None, "error": page.error})
             return
-        write_atomically(path, answer.content)
-        self.ledger.append(entry | {"status": answer.status_code, "path": self.folder.relative(path)})
+        write_atomically(path, page.body)
+        self.ledger.append(entry | {"status": page.status, "path": self.folder.relative(path)})
 
     async def _execute(self, planned: PlannedGate) -> None:
         """Run the text of every sound sample in the sandbox and keep the record before anyone compares."""
@@ -150,7 +153,8 @@ class GateRunner:
             if sample.void is not None:
                 continue
             self.setting.progress.note(f"running the answer to {sample.probe.id} in the sandbox")
-            record = await asyncio.to_thread(execute, self.setting, planned.gate, sample)
+            task = self.setting.plan.tasks[planned.gate.task or ""]
+            record = await asyncio.to_thread(self.setting.sandboxes.run, planned.gate, task, sample)
             path = self.folder.execution(planned.gate.id, sample.id)
             write_model(path, record)
             self.ledger.append(

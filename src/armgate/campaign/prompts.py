@@ -39,8 +39,10 @@ class Prepared:
 async def prepare(runner: GateRunner, probe: Probe, spec: PlannedProbe) -> Prepared:
     """Everything that depends on the server: the haystack's text, and `max_tokens: window`."""
     context: dict[str, Json] = {}
-    messages = spec.messages
-    if messages is None:
+    messages: Messages
+    if spec.messages is not None:
+        messages = spec.messages
+    else:
         messages, context = await _haystack(runner, probe)
         _fits(runner, probe, context["prompt_tokens"])
     if probe.max_tokens != "window":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +27,7 @@ def start(plan: Plan, out: Path) -> RunFolder:
 
 async def execute(setting: Setting) -> RunResult:
     """Boot every planned arm once and leave a complete record, also when interrupted."""
+    _end_on_sigterm()
     setting.progress.run_started(setting.plan, setting.run.root)
     begun: list[PlannedBoot] = []
     try:
@@ -39,6 +41,13 @@ async def execute(setting: Setting) -> RunResult:
             begun.append(boot)
         return write_derived(setting.run, setting.plan, begun, interrupted=True)
     return write_derived(setting.run, setting.plan, begun, interrupted=False)
+
+
+def _end_on_sigterm() -> None:
+    """A service manager's SIGTERM ends a run as Ctrl-C does: everything stopped, everything on file."""
+    task = asyncio.current_task()
+    assert task is not None
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 def _arm_if_last(setting: Setting, begun: Sequence[PlannedBoot], boot: PlannedBoot) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from armgate.campaign.progress import Progress
+from armgate.campaign.sandbox import Sandboxes
 from armgate.loading.workspace import Workspace
 from armgate.model.arms import Arm
 from armgate.model.plan import Plan
@@ -17,7 +18,7 @@ class Setting:
     run: RunFolder
     workspace: Workspace
     progress: Progress
-    tier: str = "auto"
+    sandboxes: Sandboxes
 
     def model_id(self, arm: Arm) -> str:
         """The name that the server offers the target under: the same for all arms of a target, so that

@@ -7,7 +7,6 @@ import sys
 import traceback
 
 import typer
-from click.exceptions import Abort, ClickException
 
 import armgate
 from armgate.cli.check import check
@@ -54,18 +53,12 @@ app.add_typer(tasks, name="tasks")
 
 
 def main() -> None:
-    """Run a command. The only place where an error becomes an exit code."""
+    """Run a command. The only place where an error of ours becomes an exit code."""
     try:
-        code = app(standalone_mode=False)
-    except ClickException as error:
-        error.show()
-        code = 2
-    except (Abort, KeyboardInterrupt):
-        code = 130
+        app()
     except ArmgateError as error:
-        code = error.exit_code
         _tell(error)
-    sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(error.exit_code)
 
 
 def _tell(error: ArmgateError) -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
 from rich.table import Table
 
 from armgate.campaign.comparison import comparison
 from armgate.campaign.derived import boots_begun, quality_records, read_plan, recorded_verdicts
+from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
 from armgate.cli.summary import summary_table
-from armgate.cli.validate import JsonOption
 from armgate.errors import RecordError
 from armgate.model.comparison import Comparison
 from armgate.reporting.run_folder import RunFolder
 
 
 def compare(
-    run: Annotated[Path, typer.Argument(help="A run's folder.", show_default=False)],
+    run: RunArgument,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the arms of a run with their reference, from the recorded verdicts."""

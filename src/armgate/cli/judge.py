@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from armgate.campaign.rejudge import Difference, Rejudged, rejudge, write_rejudged
+from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
 from armgate.cli.summary import summary_table
-from armgate.cli.validate import JsonOption
 from armgate.reporting.run_folder import RunFolder
 
 DIFFERS = 4
 
 
 def judge(
-    run: Annotated[Path, typer.Argument(help="A run's folder.", show_default=False)],
+    run: RunArgument,
     write: Annotated[
         bool,
         typer.Option("--write", help="Replace the recorded verdicts and quality records by the new ones."),

@@ -6,8 +6,8 @@ from rich.table import Table
 
 from armgate.campaign.commands import boot_commands
 from armgate.campaign.known import known
+from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.cli.output import console, print_json
-from armgate.cli.validate import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import find_workspace
 from armgate.model.plan import Plan

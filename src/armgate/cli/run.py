@@ -14,12 +14,13 @@ from armgate.campaign.derived import RunResult
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.run import execute, start
+from armgate.campaign.sandbox import Sandboxes
 from armgate.campaign.select import selected
 from armgate.campaign.setting import Setting
+from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.cli.output import console, error_console, print_json
 from armgate.cli.progress import LiveView, PlainLines
 from armgate.cli.summary import summary_table
-from armgate.cli.validate import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace, find_workspace
 
@@ -46,8 +47,12 @@ def run(
     place = find_workspace(workspace, campaign.resolve().parent)
     plan = selected(make_plan(place, campaign, known()), tuple(arm or ()))
     with _progress(quiet) as progress:
-        setting = Setting(plan, start(plan, out or _default_out(place)), place, progress, tier)
-        result = asyncio.run(execute(setting))
+        sandboxes = Sandboxes(tier)
+        setting = Setting(plan, start(plan, out or _default_out(place)), place, progress, sandboxes)
+        try:
+            result = asyncio.run(execute(setting))
+        finally:
+            sandboxes.close()
     _tell(result, setting.run.root, as_json)
     raise typer.Exit(result.exit_code)
 

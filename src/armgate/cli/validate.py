@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 
 from armgate.campaign.known import known
+from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.cli.output import console, print_json
 from armgate.errors import DeclarationError
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import find_workspace
-
-CampaignArgument = Annotated[Path, typer.Argument(help="The campaign file.", show_default=False)]
-WorkspaceOption = Annotated[
-    Path | None, typer.Option("--workspace", help="Folder with campaigns/, contracts/, gates/.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 
 
 def validate(

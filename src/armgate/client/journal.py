@@ -29,9 +29,8 @@ class Journal:
             raise RecordError(f"{path} cannot be written: {error.strerror}") from None
 
     def append(self, entry: Mapping[str, Json]) -> None:
-        line = json.dumps(dict(entry), separators=(",", ":")).encode() + b"\n"
         try:
-            write_all(self._file, line)
+            write_all(self._file, journal_line(entry))
             os.fdatasync(self._file)
         except OSError as error:
             raise RecordError(f"{self.path} cannot be written: {error.strerror}") from None
@@ -46,6 +45,11 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def journal_line(entry: Mapping[str, Json]) -> bytes:
+    """An entry as it stands in a journal: ASCII JSON without spaces, and the end of its line."""
+    return json.dumps(dict(entry), separators=(",", ":")).encode() + b"\n"
 
 
 def read_journal(path: Path) -> list[dict[str, Json]]:

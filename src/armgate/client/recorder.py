@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -42,15 +43,18 @@ class Recorder:
         self._headers: dict[str, str] = {}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
+            self._file: int | None = os.open(
+                self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644
+            )
         except OSError as error:
             raise RecordError(f"{self.path} cannot be begun: {error.strerror}") from None
 
     def head(self, request: Mapping[str, Json], endpoint: str) -> None:
         """The request's body as it will be sent; to be called before it is handed to the socket."""
-        self._request, self._endpoint = dict(request), endpoint
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._write(self._secrets.masked(render_head(request, endpoint, now)))
+        line = self._secrets.masked(render_head(request, endpoint, now))
+        self._request, self._endpoint = json.loads(line)["request"], endpoint
+        self._write(line)
 
     def answer(self, status: int, headers: Mapping[str, str], headers_s: float) -> None:
         self._status = status
@@ -69,12 +73,9 @@ class Recorder:
         told = None if error is None else self._secrets.masked_text(error)
         try:
             self._keep(self._masker.finish())
-            self._write(render_trailer(fate, clock, self._masker.masks, told, left_open))
-            os.fsync(self._file)
-        except OSError as failed:
-            raise RecordError(f"{self.path} cannot be finished: {failed.strerror}") from None
+            self._write(render_trailer(fate, clock, self._masker.masks, told, left_open), durable=True)
         finally:
-            os.close(self._file)
+            self.close()
         _compress_if_big(self.path)
         return Exchange(
             request=self._request, status=self._status, headers=self._headers, frames=tuple(self.frames),
@@ -82,20 +83,30 @@ class Recorder:
             left_open=left_open,
         )  # fmt: skip
 
+    def close(self) -> None:
+        """Lets go of the file as it is; `finish` does this too."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
     def _keep(self, frames: list[Frame]) -> None:
         for frame in frames:
             self.frames.append(frame)
             self._write(render_read(*frame))
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes, durable: bool = False) -> None:
+        if self._file is None:
+            raise ValueError("this recording is finished")
         try:
             write_all(self._file, line)
+            if durable:
+                os.fsync(self._file)
         except OSError as error:
             raise RecordError(f"{self.path} cannot be written: {error.strerror}") from None
 
 
 def recording_at(path: Path) -> Path | None:
-    """The file of a recording named `<stem>.jsonl`: itself, or its compressed successor; `None` if neither."""
+    """The file of a recording named `<stem>.jsonl`: itself, else its compressed form, else `None`."""
     compressed = path.with_name(f"{path.name}.gz")
     return next((file for file in (path, compressed) if file.exists()), None)
 

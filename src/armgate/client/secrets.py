@@ -1,4 +1,4 @@
-"""Known secrets and their disguises, replaced in bytes by masks of the same length before anything is kept."""
+"""Known secrets, in every form they may come back in, replaced by masks of the same length."""
 
 from __future__ import annotations
 

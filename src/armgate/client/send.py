@@ -14,7 +14,6 @@ from armgate.client.recorder import Recorder
 from armgate.client.secrets import NO_SECRETS, Secrets
 from armgate.client.transport import HAND_OVER, HandOver
 from armgate.client.watch import Watch
-from armgate.errors import RecordError
 from armgate.model.arms import Deadlines
 from armgate.model.base import Json
 from armgate.model.exchange import CHAT, Clock, Exchange, Fate
@@ -43,23 +42,26 @@ async def send(
     the network does is the exchange's fate. Raises RecordError where the disk refuses; a cancellation
     finishes the file with the fate `cut` and goes on.
     """
-    attempt = _Attempt(Recorder(stem, secrets), deadlines, size_limit_bytes, scheduled_at)
-    attempt.recorder.head(body, endpoint)
     request = http.build_request(
         "POST",
         url.rstrip("/") + endpoint,
         content=json.dumps(body, allow_nan=False).encode(),
         headers={"Content-Type": "application/json"},
+        timeout=None,
     )
+    recorder = Recorder(stem, secrets)
     try:
-        await attempt.run(http, request)
-    except RecordError:
-        raise
-    except BaseException:
-        attempt.ended(Fate.CUT, "interrupted")
-        attempt.finish()
-        raise
-    return await asyncio.to_thread(attempt.finish)
+        recorder.head(body, endpoint)
+        attempt = _Attempt(recorder, deadlines, size_limit_bytes, scheduled_at)
+        try:
+            await attempt.run(http, request)
+        except asyncio.CancelledError:
+            attempt.ended(Fate.CUT, "interrupted")
+            attempt.finish()
+            raise
+        return await _to_its_end(attempt)
+    finally:
+        recorder.close()
 
 
 class _Attempt:
@@ -132,6 +134,7 @@ class _Attempt:
 
     def finish(self) -> Exchange:
         clock = Clock(
+            zero_s=round(self._zero, 7),
             scheduled_s=self._since(self.scheduled),
             begun_s=self._since(self.begun),
             headers_s=None if self.headers_at is None else self._since(self.headers_at),
@@ -140,13 +143,26 @@ class _Attempt:
         return self.recorder.finish(self.fate, clock, self.error, self.left_open)
 
     def _since(self, instant: float) -> float:
-        """Seconds since the hand-over; since the beginning where there was none."""
-        start = self.begun if self.hand_over.at is None else self.hand_over.at
-        return round(instant - start, 7)
+        return round(instant - self._zero, 7)
+
+    @property
+    def _zero(self) -> float:
+        """The hand-over; the beginning where there was none."""
+        return self.begun if self.hand_over.at is None else self.hand_over.at
+
+
+async def _to_its_end(attempt: _Attempt) -> Exchange:
+    """Finishes the file off the event loop, whose stamps must not wait for a disk; a cancellation waits."""
+    finishing = asyncio.ensure_future(asyncio.to_thread(attempt.finish))
+    try:
+        return await asyncio.shield(finishing)
+    except asyncio.CancelledError:
+        await asyncio.wait([finishing])
+        raise
 
 
 async def _close(response: httpx.Response) -> None:
-    """Closes the connection; an answer not read to its end may make that fail or hang, which tells nothing."""
+    """Closes the connection. An answer not read to its end may make that fail or hang; that tells nothing."""
     try:
         async with asyncio.timeout(CLOSE_S):
             await response.aclose()
@@ -162,4 +178,4 @@ def _fate_of(error: Exception) -> Fate:
 
 def _told(error: BaseException) -> str:
     cause = error.__cause__ or error
-    return f"{type(cause).__name__}: {cause}"[:500]
+    return " ".join(f"{type(cause).__name__}: {cause}".split())[:500]

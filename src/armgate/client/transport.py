@@ -15,6 +15,9 @@ from httpx_aiohttp import AiohttpTransport
 
 from armgate import __version__
 
+DEADLINE_S = 60.0
+"""Of small requests that nobody times; probes bring their own deadlines."""
+
 
 class HandOver:
     """When a request's body was handed to the socket, on `time.monotonic`; `None` until then."""
@@ -33,7 +36,11 @@ def open_client(api_key: str | None = None, ca_file: Path | None = None) -> http
     Every request has a connection of its own, so that a server's closing of an idle one is no lost
     sample, and no request waits for another's connection. TLS is verified, against `ca_file` if given.
     """
-    headers = {"Accept-Encoding": "identity", "User-Agent": f"armgate/{__version__}"}
+    headers = {
+        "Accept-Encoding": "identity",
+        "Connection": "close",
+        "User-Agent": f"armgate/{__version__}",
+    }
     if api_key is not None:
         headers["Authorization"] = f"Bearer {api_key}"
     context = ssl.create_default_context(cafile=None if ca_file is None else str(ca_file))
@@ -42,7 +49,7 @@ def open_client(api_key: str | None = None, ca_file: Path | None = None) -> http
         headers=headers,
         trust_env=False,
         follow_redirects=False,
-        timeout=None,
+        timeout=DEADLINE_S,
     )
     client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=()))
     return client

@@ -172,6 +172,7 @@ async def _start(
         "-I",
         str(Path(supervisor.__file__)),
         str(log),
+        str(scratch),
         "--",
         *argv,
         stdin=asyncio.subprocess.PIPE,

@@ -1,8 +1,9 @@
 """A small program between Armgate and a server: whatever happens to either, nothing of the boot stays.
 
-Run as `python supervisor.py LOG -- ARGV...`, standard library only. It adopts every orphaned descendant of
-the server (PR_SET_CHILD_SUBREAPER), reports on stdout as JSON lines, and takes orders on stdin:
+Run as `python supervisor.py LOG SCRATCH -- ARGV...`, standard library only. It adopts every orphaned
+descendant of the server (PR_SET_CHILD_SUBREAPER), reports on stdout as JSON lines, takes orders on stdin:
 `stop SECONDS` ends the server gently within that time; the end of stdin (Armgate died) ends it at once.
+The folder SCRATCH, private to the boot, goes with it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import ctypes
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,7 +80,7 @@ def orders(timeout_s: float) -> str | None:
 
 
 def main() -> int:
-    log, argv = sys.argv[1], sys.argv[sys.argv.index("--") + 1 :]
+    log, scratch, argv = sys.argv[1], sys.argv[2], sys.argv[sys.argv.index("--") + 1 :]
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -96,7 +98,10 @@ def main() -> int:
             say(event="not_started", message=str(error))
             return 1
     say(event="started", pid=server.pid)
-    return watch(server)
+    processes = watch(server)
+    shutil.rmtree(scratch, ignore_errors=True)
+    say(event="gone", processes=processes)
+    return 0
 
 
 def _default_signals() -> None:
@@ -105,6 +110,7 @@ def _default_signals() -> None:
 
 
 def watch(server: subprocess.Popen[bytes]) -> int:
+    """Until the server and all it started are gone; how many processes that were."""
     seen: set[int] = {server.pid}
     kill_at: float | None = None
     while True:
@@ -123,8 +129,7 @@ def watch(server: subprocess.Popen[bytes]) -> int:
             with contextlib.suppress(OSError):
                 os.kill(server.pid, signal.SIGTERM)
     end_all(seen)
-    say(event="gone", processes=len(seen))
-    return 0
+    return len(seen)
 
 
 def _grace_s(order: str) -> float:

@@ -80,6 +80,11 @@ class ProcessChannel:
     def close(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
+        with contextlib.suppress(ChannelClosed, ChannelSilent, OSError):
+            # Processes of a namespace end a moment later; until then they hold the stream open.
+            until = time.monotonic() + 2
+            while True:
+                self.receive(until)
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 stream.close()

@@ -57,7 +57,9 @@ def read_fences(text: str) -> Fences:
     if len(text) > limits.MARKDOWN_CHARS or len(starts) > limits.MARKDOWN_LINES:
         return Fences(too_large=True)
     starts.append(len(text))
-    return Fences(tuple(_block(token, text, starts) for token in _PARSER.parse(text) if token.type == "fence"))
+    return Fences(
+        tuple(_block(token, text, starts) for token in _PARSER.parse(text) if token.type == "fence")
+    )
 
 
 def _block(token: Token, text: str, starts: list[int]) -> Block:

@@ -17,7 +17,7 @@ WHITESPACE = " \t\n\r"
 EXACT_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly (RFC 7493, section 2.2)."""
 
-_HUGE = 10**limits.INTEGER_DIGITS
+_HUGE: int = 10**limits.INTEGER_DIGITS
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},:]', re.DOTALL)
 _TOKEN = re.compile(
     r'[ \t\n\r]*+(?:("(?:[^"\\]++|\\.)*+")|([\[\]{},:])|([^\s\[\]{},:"]++))',
@@ -65,7 +65,7 @@ class JsonRead:
 
     @cached_property
     def doubts(self) -> tuple[Flaw, ...]:
-        """Duplicate keys, numbers that are not finite or not exact, lone surrogates: legal to some readers."""
+        """Duplicate keys, numbers not finite or not exact, lone surrogates: what some readers let pass."""
         if self.flaws or not (self._doubtful or _SURROGATE_ESCAPE.search(self._text)):
             return ()
         return tuple(self.places.flaws)
@@ -103,7 +103,7 @@ class _Reader:
         self.doubtful = True
         if len(digits) <= limits.INTEGER_DIGITS:
             return int(digits)
-        return -_HUGE if digits[0] == "-" else _HUGE
+        return -_HUGE if digits.startswith("-") else _HUGE
 
     def _constant(self, word: str) -> float:
         self.doubtful = True

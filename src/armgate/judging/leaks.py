@@ -46,8 +46,8 @@ def markers(families: tuple[MarkerFamily, ...]) -> Markers:
         for role, texts in (("open", family.open), ("close", family.close), ("sign", family.signs)):
             roles.update({text.encode(): (family.family, role) for text in texts})
     # The longest alternative first: RE2 takes the first that matches.
-    texts = sorted((marker.decode() for marker in roles), key=len, reverse=True)
-    any_marker = "|".join(re2.escape(text) for text in texts)
+    longest_first = sorted((marker.decode() for marker in roles), key=len, reverse=True)
+    any_marker = "|".join(re2.escape(text) for text in longest_first)
     with_start = any(family.family == "harmony" for family in families)
     return Markers(compiled(f"{HARMONY_START}|{any_marker}" if with_start else any_marker), roles)
 

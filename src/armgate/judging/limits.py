@@ -6,6 +6,10 @@ enough that the worst input of each parser is judged in well under two seconds.
 
 MARKDOWN_CHARS = 512 * 1024
 MARKDOWN_LINES = 10_000
+INLINE_CHARS = 64 * 1024
+"""Where emphasis, links and code inside paragraphs are read too."""
+
+CSV_CHARS = 1024 * 1024
 JSON_CHARS = 1024 * 1024
 JSON_VALUES = 50_000
 JSON_DEPTH = 100

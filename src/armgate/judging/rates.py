@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
-from armgate.model.measures import Measure, Rates
-from armgate.model.response import Channel, Delta, Response
+from armgate.model.measures import Measure, Rates, TtftByCache
+from armgate.model.response import Delta, Response
 
 FORMULAS = {
     "decode_wall": "N/(wall-TTFT)",
     "decode_wall_rest": "(N-1)/(wall-TTFT)",
     "decode_span": "(N-1)/(t_last-t_first)",
+    "decode_span_exact": "(N-tokens of the first delta)/(t_last-t_first)",
     "end_to_end": "N/wall",
     "prefill": "uncached prompt tokens/TTFT",
 }
 """N = completion tokens by the server's usage; t_first and t_last = first and last text delta."""
 
-UNSEEN_TOKENS = 64
-"""Tokens that may leave no text: end markers, tool-call markup, think tags that a parser removed."""
-
 SAME_INSTANT_S = 0.002
-"""Deltas closer than this came in one delivery; the interval is far below any decode step."""
+"""Deltas within this time of the first of them came in one delivery: a read, not a decode step."""
 
 PACED_DELIVERIES = 5
 """Below this many deliveries a burst at the end cannot be told from a short answer."""
@@ -50,6 +49,8 @@ def rates_of(response: Response, cap: int | None = None, caching: bool = True) -
         completion_tokens=count.tokens,
         count_source="usage" if count.tokens is not None else None,
         count_absent=count.absent,
+        prompt_tokens=response.usage.prompt_tokens if response.usage else None,
+        cached_tokens=response.usage.cached_tokens if response.usage else None,
         ttft_s=first_s,
         ttft_channel=timings.ttft_channel,
         first_content_s=timings.first_content_s,
@@ -57,29 +58,54 @@ def rates_of(response: Response, cap: int | None = None, caching: bool = True) -
         decode_wall=_rate("decode_wall", count.tokens, after_first_s, decode_absent),
         decode_wall_rest=_rate("decode_wall_rest", rest, after_first_s, decode_absent),
         decode_span=_rate("decode_span", rest, _between(first_s, last_s), decode_absent),
+        decode_span_exact=_span_exact(response, count, decode_absent),
         end_to_end=_rate("end_to_end", count.tokens, wall_s, count.absent),
         prefill=_prefill(response, caching),
-        flags=("delivery_not_generation_paced",) if unpaced else (),
+        flags=tuple(_flags(response, unpaced)),
     )
 
 
 def completion_count(response: Response, cap: int | None = None) -> Count:
-    """The server's completion tokens where they are plausible for what was received.
+    """The server's completion tokens where the reading of the response could believe them.
 
-    Servers are known to send zeros beside text, running totals summed up, and no usage at all; none of
-    these is replaced by an estimate.
+    A missing or doubted count is never replaced by an estimate: deltas are not tokens, and counting the
+    text anew with another tokenizer is another figure.
     """
     usage = response.usage
     if usage is None or usage.completion_tokens is None:
         return Count(None, "usage_missing")
-    tokens, text = usage.completion_tokens, _text_bytes(response)
-    if tokens == 0 and text:
-        return Count(None, "usage_missing: zero tokens beside text")
+    if not usage.trusted:
+        return Count(None, ", ".join(usage.doubts) or "usage_implausible")
+    tokens = usage.completion_tokens
     if cap is not None and tokens > cap:
         return Count(None, f"usage_implausible: {tokens} tokens above the cap of {cap}")
-    if response.token_ids is None and tokens > text + UNSEEN_TOKENS:
-        return Count(None, f"usage_implausible: {tokens} tokens for {text} bytes of output")
     return Count(tokens, None)
+
+
+def ttft_by_cache(runs: Sequence[Rates]) -> TtftByCache:
+    """TTFT of one prompt's runs, in the order they were sent, sorted by what the prefix cache did."""
+    cold_s: float | None = None
+    warm: list[float] = []
+    missed: list[float] = []
+    unknown: list[float] = []
+    for number, run in enumerate(runs):
+        if run.ttft_s is None:
+            continue
+        if run.cached_tokens is None:
+            unknown.append(run.ttft_s)
+        elif run.cached_tokens > 0:
+            warm.append(run.ttft_s)
+        elif number == 0:
+            cold_s = run.ttft_s
+        else:
+            missed.append(run.ttft_s)
+    return TtftByCache(
+        cold_s=cold_s,
+        warm_s=tuple(warm),
+        missed_s=tuple(missed),
+        unknown_s=tuple(unknown),
+        warm_median_s=median(warm) if warm else None,
+    )
 
 
 def delivery_is_bursty(deltas: Sequence[Delta]) -> bool:
@@ -88,13 +114,13 @@ def delivery_is_bursty(deltas: Sequence[Delta]) -> bool:
     Then the stream shows the pace of a delivery loop and not that of generation.
     """
     sizes: list[int] = []
-    last_s: float | None = None
+    began_s = -SAME_INSTANT_S
     for delta in deltas:
-        if last_s is not None and delta.at_s - last_s < SAME_INSTANT_S:
+        if sizes and delta.at_s - began_s < SAME_INSTANT_S:
             sizes[-1] += delta.chars
         else:
             sizes.append(delta.chars)
-        last_s = delta.at_s
+            began_s = delta.at_s
     return len(sizes) >= PACED_DELIVERIES and 2 * sizes[-1] > sum(sizes)
 
 
@@ -107,6 +133,24 @@ def _decode_absent(response: Response, count: Count, unpaced: bool) -> str | Non
     if timings.last_text_s is None or timings.last_text_s <= timings.ttft_s:
         return "one_text_delivery"
     return "delivery_not_generation_paced" if unpaced else count.absent
+
+
+def _flags(response: Response, unpaced: bool) -> Iterator[str]:
+    if unpaced:
+        yield "delivery_not_generation_paced"
+    if response.deltas and any(delta.tokens is None for delta in response.deltas):
+        yield "tokens_interpolated"
+
+
+def _span_exact(response: Response, count: Count, absent: str | None) -> Measure:
+    """Like `decode_span`, less all tokens of the first delivery: exact where one delta holds several."""
+    first_s, last_s = response.timings.ttft_s, response.timings.last_text_s
+    first = [delta.tokens for delta in response.deltas if delta.at_s == first_s]
+    known = [tokens for tokens in first if tokens is not None]
+    if absent is None and (not known or len(known) < len(first)):
+        absent = "tokens_per_delta_unknown"
+    tokens = None if count.tokens is None else count.tokens - sum(known)
+    return _rate("decode_span_exact", tokens, _between(first_s, last_s), absent)
 
 
 def _prefill(response: Response, caching: bool) -> Measure:
@@ -145,9 +189,3 @@ def _between(start_s: float | None, end_s: float | None) -> float | None:
 
 def _rest(tokens: int | None) -> int | None:
     return None if tokens is None else tokens - 1
-
-
-def _text_bytes(response: Response) -> int:
-    texts = [response.channel(channel) or "" for channel in Channel]
-    texts += [call.name or "" for call in response.tool_calls]
-    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)

@@ -40,9 +40,7 @@ class Subject:
 
     @classmethod
     def of_exchange(cls, exchange: Exchange, response: Response) -> Subject:
-        return cls(
-            response, request=exchange.request, cap_tokens=exchange.cap_tokens, body=exchange.body
-        )
+        return cls(response, request=exchange.request, cap_tokens=exchange.cap_tokens, body=exchange.body)
 
     def text(self, channel: str) -> Text | None:
         """A channel's text, `None` where it is null."""

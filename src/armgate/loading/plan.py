@@ -20,7 +20,7 @@ from armgate.model.contract import Contract
 from armgate.model.gates import Gate, Ladder
 from armgate.model.outcome import Family
 from armgate.model.plan import Plan, PlannedBoot, PlannedGate, count
-from armgate.model.task import Task
+from armgate.model.task import LoadedTask
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +113,7 @@ class _GateBuilder:
         self.arms = loaded.arms
         self.problems: list[Problem] = []
         self.contracts: dict[str, Contract] = {}
-        self.tasks: dict[str, Task] = {}
+        self.tasks: dict[str, LoadedTask] = {}
 
     def finish(self) -> None:
         if self.problems:
@@ -135,8 +135,7 @@ class _GateBuilder:
         task = self._task(where, gate)
         if len(self.problems) > before:
             return None
-        prompt = self._task_prompt(task, where) if task is not None and not gate.probes else None
-        full = expanded(gate, prompt)
+        full = expanded(gate, task.prompt if task is not None and not gate.probes else None)
         probes = [self._probe(where, full, number) for number in range(len(full.probes))]
         kept = tuple(probe.planned for probe in probes if probe is not None)
         return PlannedGate(
@@ -174,7 +173,7 @@ class _GateBuilder:
         self.contracts[name] = contract
         self.inputs.add(file)
 
-    def _task(self, where: tuple[str | int, ...], gate: Gate) -> Task | None:
+    def _task(self, where: tuple[str | int, ...], gate: Gate) -> LoadedTask | None:
         if gate.task is None:
             return None
         folder = self.workspace.root / "gates" / "tasks" / gate.task
@@ -192,9 +191,6 @@ class _GateBuilder:
         self.tasks[gate.task] = task
         return task
 
-    def _task_prompt(self, task: Task, where: tuple[str | int, ...]) -> str:
-        return task.prompt
-
     def _probe(self, where: tuple[str | int, ...], gate: Gate, number: int) -> Rendered | None:
         try:
             made = rendered(self.workspace, gate.probes[number])
@@ -203,7 +199,8 @@ class _GateBuilder:
                 if problem.file is not None:
                     self.problems.append(problem)
                 else:
-                    self._refuse((*where, "probes", number), problem.message, problem.hint)
+                    message = f"{problem.where}: {problem.message}" if problem.where else problem.message
+                    self._refuse((*where, "probes", number), message, problem.hint)
             return None
         for file in made.files:
             self.inputs.add(file)

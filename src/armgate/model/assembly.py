@@ -84,8 +84,10 @@ class Assembly:
             self.usage = usage
             self.usage_reports += 1
         self.model = _text_or(obj.get("model"), self.model)
-        self.system_fingerprint = _text_or(obj.get("system_fingerprint"), self.system_fingerprint)
-        self._take_prompt_ids(obj.get("prompt_token_ids"))
+        if "system_fingerprint" in obj:
+            self.system_fingerprint = _text_or(obj["system_fingerprint"], self.system_fingerprint)
+        if "prompt_token_ids" in obj:
+            self._take_prompt_ids(obj["prompt_token_ids"])
         if not obj.keys() <= _TOP:
             self._keep_unknown(obj, _TOP)
 
@@ -99,7 +101,8 @@ class Assembly:
             self.prompt_token_ids = ids
 
     def _take_choice(self, choice: dict[str, Json], at_s: float | None) -> None:
-        self._take_ids(choice.get("token_ids"))
+        if choice.get("token_ids") is not None:
+            self._take_ids(choice["token_ids"])
         piece = choice.get("delta", choice.get("message"))
         if isinstance(piece, dict):
             self._take_piece(piece, at_s)
@@ -108,14 +111,14 @@ class Assembly:
         elif "text" in choice:
             self._take_content(choice["text"], at_s)
         self._take_end(choice, at_s)
-        self._take_logprobs(choice.get("logprobs"))
-        self._take_prompt_ids(choice.get("prompt_token_ids"))
+        if choice.get("logprobs") is not None:
+            self._take_logprobs(choice["logprobs"])
+        if "prompt_token_ids" in choice:
+            self._take_prompt_ids(choice["prompt_token_ids"])
         if not choice.keys() <= _CHOICE:
             self._keep_unknown(choice, _CHOICE)
 
     def _take_ids(self, ids: Json) -> None:
-        if ids is None:
-            return
         if not _are_token_ids(ids):
             self.flags.add("token_ids_unreadable")
             return
@@ -126,7 +129,9 @@ class Assembly:
 
     def _take_end(self, choice: dict[str, Json], at_s: float | None) -> None:
         reason = choice.get("finish_reason")
-        if reason == "":
+        if reason is None:
+            pass
+        elif reason == "":
             # SGLang and Ollama versions send "" where the protocol has null.
             self.flags.add("empty_finish_reason")
         elif isinstance(reason, str):
@@ -134,22 +139,19 @@ class Assembly:
                 self.flags.add("finish_reason_changed")
             self.finish_reason = reason
             self.finish_s = at_s if self.finish_s is None else self.finish_s
-        elif reason is not None:
+        else:
             self.unreadable.append("finish_reason is not text")
         stop = choice.get("stop_reason", choice.get("matched_stop"))
         if stop is not None:
             self.stop_reason = stop
 
     def _take_piece(self, piece: dict[str, Json], at_s: float | None) -> None:
-        self._take_reasoning(piece, at_s)
+        if "reasoning" in piece or "reasoning_content" in piece:
+            self._take_reasoning(piece, at_s)
         if "content" in piece:
             self._take_content(piece["content"], at_s)
-        calls = piece.get("tool_calls")
-        if isinstance(calls, list):
-            for call in calls:
-                self._take_call(call, at_s)
-        elif calls is not None:
-            self.unreadable.append("tool_calls is not a list")
+        if piece.get("tool_calls") is not None:
+            self._take_calls(piece["tool_calls"], at_s)
         if not piece.keys() <= _PIECE:
             self._keep_unread(piece)
 
@@ -199,6 +201,13 @@ class Assembly:
             self.reasoning_fields.append("content.thinking")
         for text in texts:
             self.reasoning = self._add(self.reasoning, str(text), Channel.REASONING, at_s)
+
+    def _take_calls(self, calls: Json, at_s: float | None) -> None:
+        if not isinstance(calls, list):
+            self.unreadable.append("tool_calls is not a list")
+            return
+        for call in calls:
+            self._take_call(call, at_s)
 
     def _take_call(self, call: Json, at_s: float | None) -> None:
         if not isinstance(call, dict):

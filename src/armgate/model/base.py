@@ -7,13 +7,24 @@ from collections.abc import Mapping
 from typing import Annotated, Any, TypeAlias
 
 import rfc8785
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, StringConstraints, model_serializer
 
 
 class Frozen(BaseModel):
     """Base of every declared or recorded type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, ser_json_inf_nan="constants")
+
+
+class AsDeclared(Frozen):
+    """A type that is written as it was declared: an option left out stays out, `null` stays `null`."""
+
+    @model_serializer(mode="wrap")
+    def _declared(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        aliases = {name: type(self).model_fields[name].alias for name in self.model_fields_set}
+        kept = {*aliases, *aliases.values()}
+        return {name: value for name, value in written.items() if name in kept}
 
 
 Json: TypeAlias = Any

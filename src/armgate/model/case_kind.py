@@ -102,9 +102,21 @@ def _signal_name(number: int | None) -> str:
 
 
 def _sealed(run: CaseRun) -> bytes | None:
+    return unsealed(recorded_bytes(run.result), run.seal)
+
+
+def unsealed(data: bytes, seal: str) -> bytes | None:
     """The result without its seal, or None where it is missing or was not sent by the harness."""
-    data, seal = recorded_bytes(run.result), b"." + run.seal.encode()
-    return data.removesuffix(seal) if run.seal and data.endswith(seal) else None
+    end = b"." + seal.encode()
+    return data.removesuffix(end) if seal and data.endswith(end) else None
+
+
+def read_value(data: bytes, seal: str) -> Plain:
+    """The value in a result that the harness sealed; NotPlainError for anything else."""
+    sealed = unsealed(data, seal)
+    if sealed is None:
+        raise NotPlainError("not sealed")
+    return _value_and_arguments(sealed)[0]
 
 
 def _function(run: CaseRun, task: Task, rule: Comparison) -> CaseFinding:

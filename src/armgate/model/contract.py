@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from armgate.model.base import Frozen, Json, Name
+from armgate.model.base import AsDeclared, Frozen, Json, Name
 from armgate.model.clauses import hygiene, response, structured, text
 from armgate.model.clauses.base import ClauseOptions
 
 
-class Clause(Frozen):
+class Clause(AsDeclared):
     """One clause with its options: a map of exactly one key. A new clause is one line here."""
 
     finish: response.Finish | None = None
@@ -61,14 +61,14 @@ class Clause(Frozen):
     @property
     def tolerances(self) -> dict[str, Json]:
         """The options that the file states, to be named beside the verdict."""
-        stated: dict[str, Json] = self.options.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        stated: dict[str, Json] = self.options.model_dump(mode="json", by_alias=True)
         return stated
 
 
 CLAUSE_NAMES = tuple(name.rstrip("_") for name in Clause.model_fields)
 
 
-class ExampleCall(Frozen):
+class ExampleCall(AsDeclared):
     """A tool call of an example. `arguments` is the text as sent, or an object that is written as JSON."""
 
     name: str
@@ -86,7 +86,7 @@ Breached = Annotated[str, StringConstraints(pattern=r"^[a-z_]+(:[a-z_]+)?$")]
 """A clause, or `clause:kind` where the example also pins how it is breached."""
 
 
-class Example(Frozen):
+class Example(AsDeclared):
     """One example: `text` is a bare answer, complete and stopped; the other keys describe a response.
 
     `violates` names every clause that the example breaches and is empty for a passing one. `max_tokens`,

@@ -45,9 +45,11 @@ class Clock(Frozen):
 
     `scheduled_s` (zero or negative) is when the request was due and `begun_s` when we took it up; between
     `begun_s` and zero lies the making of the connection. `headers_s` is when the response's head had
-    arrived, `end_s` when the connection's fate was known.
+    arrived, `end_s` when the connection's fate was known. `zero_s` is zero itself on the machine's
+    monotonic clock, by which exchanges and telemetry of one uptime are put in order.
     """
 
+    zero_s: float | None = None
     scheduled_s: float = 0.0
     begun_s: float = 0.0
     headers_s: float | None = None

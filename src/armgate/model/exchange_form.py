@@ -25,6 +25,10 @@ FORMAT = "armgate/exchange/v1"
 _MARK = b'{"format":"' + FORMAT.encode()
 _GZIP = b"\x1f\x8b"
 _NO_TRAILER = "the recording ends without its trailer"
+_HEAD_KEYS = frozenset(("format", "endpoint", "utc", "request"))
+_ANSWER_KEYS = frozenset(("status", "headers", "headers_s"))
+_TRAILER_KEYS = frozenset(("fate", "clock", "masks", "error", "left_open"))
+_LINE_KEYS = _HEAD_KEYS | _ANSWER_KEYS | _TRAILER_KEYS
 
 
 def parse_exchange(data: bytes, file: Path | None = None) -> Exchange:
@@ -37,7 +41,10 @@ def parse_exchange(data: bytes, file: Path | None = None) -> Exchange:
     if data.startswith(_GZIP):
         data, whole = _unzipped(data, file)
     named = file is not None and file.name.removesuffix(".gz").endswith(".jsonl")
-    if named or data.startswith(_MARK) or not whole:
+    if not whole:
+        exchange = _parse_recording(data, file)
+        return exchange.model_copy(update={"fate": Fate.CUT, "error": "the gzip file ends too early"})
+    if named or data.startswith(_MARK):
         return _parse_recording(data, file)
     return parse_document(data, file)
 
@@ -98,30 +105,32 @@ def _parse_recording(data: bytes, file: Path | None) -> Exchange:
         # A last line without its end is torn, unless only the end is missing.
         torn = _value_or_none(tail)
         values += [] if torn is None else [torn]
-    parts: dict[str, Any] = {"request": {}, "endpoint": CHAT, "status": None, "headers": {}, "fate": None}
+    parts: dict[str, Any] = {}
     frames = []
     for number, value in enumerate(values, start=1):
         if isinstance(value, list):
             frames.append(_frame(value, number, file))
-        else:
+        elif value.keys() <= _LINE_KEYS and not value.keys() & parts:
             parts |= value
+        else:
+            raise _damaged(file, number, "keys that no recording has, or has once only")
     return _exchange(parts, tuple(frames), file)
 
 
 def _exchange(parts: Mapping[str, Any], frames: tuple[Frame, ...], file: Path | None) -> Exchange:
-    ended = parts["fate"] is not None
+    ended = "fate" in parts
     clock = parts.get("clock", {"headers_s": parts.get("headers_s")})
     try:
         return Exchange(
-            request=parts["request"],
-            status=parts["status"],
-            headers=parts["headers"],
+            request=parts.get("request", {}),
+            status=parts.get("status"),
+            headers=parts.get("headers", {}),
             frames=frames,
             fate=Fate(parts["fate"]) if ended else Fate.CUT,
             clock=Clock.model_validate(clock, strict=False),
             error=parts.get("error") if ended else _NO_TRAILER,
             masks=tuple(Mask.model_validate(mask) for mask in parts.get("masks", ())),
-            endpoint=parts["endpoint"],
+            endpoint=parts.get("endpoint", CHAT),
             left_open=parts.get("left_open", False),
         )
     except (ValueError, TypeError) as error:
@@ -131,9 +140,12 @@ def _exchange(parts: Mapping[str, Any], frames: tuple[Frame, ...], file: Path | 
 def _recorded(line: bytes, number: int, file: Path | None) -> Json:
     value = _value_or_none(line)
     if value is None:
-        expected = "a recording's line is a JSON object or [seconds, text]"
-        raise DeclarationError([Problem(file, number, None, "", f"damaged: {expected}")])
+        raise _damaged(file, number, "a recording's line is a JSON object or [seconds, text]")
     return value
+
+
+def _damaged(file: Path | None, number: int, message: str) -> DeclarationError:
+    return DeclarationError([Problem(file, number, None, "", f"damaged: {message}")])
 
 
 def _value_or_none(line: bytes) -> Json:
@@ -153,4 +165,4 @@ def _frame(value: list[Json], number: int, file: Path | None) -> Frame:
                 return Frame(float(at_s), base64.b64decode(text, validate=True))
             except binascii.Error:
                 pass
-    raise DeclarationError([Problem(file, number, None, "", "a read is [seconds, text or {b64: text}]")])
+    raise _damaged(file, number, "a read is [seconds, text or {b64: text}]")

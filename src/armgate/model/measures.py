@@ -44,6 +44,8 @@ class Rates(Frozen):
     count_source: Literal["usage"] | None
     count_absent: str | None
     """Why the server's count is missing or not believed."""
+    prompt_tokens: int | None
+    cached_tokens: int | None
     ttft_s: float | None
     ttft_channel: str | None
     first_content_s: float | None
@@ -51,12 +53,29 @@ class Rates(Frozen):
     decode_wall: Measure
     decode_wall_rest: Measure
     decode_span: Measure
+    decode_span_exact: Measure
     end_to_end: Measure
     prefill: Measure
     flags: tuple[str, ...] = ()
+    """`tokens_interpolated`: tokens lie somewhere inside deltas, so no figure over less than the whole."""
 
     def measures(self) -> tuple[Measure, ...]:
-        return (self.decode_wall, self.decode_wall_rest, self.decode_span, self.end_to_end, self.prefill)
+        decode = (self.decode_wall, self.decode_wall_rest, self.decode_span, self.decode_span_exact)
+        return (*decode, self.end_to_end, self.prefill)
+
+
+class TtftByCache(Frozen):
+    """TTFT of one prompt's runs in seconds, apart by what the prefix cache did: regimes are never averaged."""
+
+    cold_s: float | None
+    """The first run, where the server reported no cached token for it."""
+    warm_s: tuple[float, ...]
+    """Runs with cached tokens."""
+    missed_s: tuple[float, ...]
+    """Later runs without cached tokens: the same prompt, seen before, and still computed anew."""
+    unknown_s: tuple[float, ...]
+    """Runs for which the server did not say."""
+    warm_median_s: float | None
 
 
 class Acceptance(Frozen):
@@ -75,6 +94,26 @@ class Acceptance(Frozen):
     mean_length: Measure
     per_position: tuple[float, ...] | None = None
     """Share of drafts whose token at this position was accepted, first position first."""
+
+
+class SourcedAcceptance(Frozen):
+    """Acceptance as one source defines it. Only figures of one definition may be set against each other.
+
+    `accepted_prefix` counts tokens up to the first wrong one; `all_matches` also those after it;
+    `batch_gauge` is a reading of the running batch and no total.
+    """
+
+    source: str
+    definition: Literal["accepted_prefix", "all_matches", "batch_gauge"]
+    n: int
+    """Drafts for counters, lines for a log, requests for a report."""
+    rate: float | None = None
+    length: float | None = None
+    """Mean length with the bonus token."""
+    length_low: float | None = None
+    length_high: float | None = None
+    absent: str | None = None
+    """Why what the source says is no figure."""
 
 
 class CounterDeltas(Frozen):

@@ -11,7 +11,7 @@ from armgate.model.contract import Contract
 from armgate.model.gates import IDENTITY, Gate
 from armgate.model.outcome import Family
 from armgate.model.pins import Pins
-from armgate.model.task import Task
+from armgate.model.task import LoadedTask
 
 
 class PlannedBoot(Frozen):
@@ -91,7 +91,7 @@ class Plan(Frozen):
     """In the order of execution: references before those judged against them."""
     gates: tuple[PlannedGate, ...]
     contracts: dict[Name, Contract]
-    tasks: dict[Name, Task]
+    tasks: dict[Name, LoadedTask]
     counts: Counts
 
     def gate(self, gate_id: str) -> PlannedGate:

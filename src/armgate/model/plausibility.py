@@ -1,14 +1,12 @@
-"""Whether figures can be true: token counts against the text that arrived, delivery against generation."""
+"""Whether token counts can be true, seen against the text that arrived and the cap that was asked."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from statistics import median
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from armgate.model.base import Json
-from armgate.model.response import Delta, Usage
+from armgate.model.response import Usage
 
 _SPARE_TOKENS = 16
 _SPARE_TOKENS_PER_CALL = 64
@@ -59,19 +57,6 @@ def usage_of(sent: Mapping[str, Json], reports: int, size: TextSize, cap_tokens:
         trusted=completion is not None and "usage_implausible" not in doubts,
         doubts=tuple(doubts),
     )
-
-
-def delivery_is_not_generation(deltas: Sequence[Delta]) -> bool:
-    """Whether most text came in one last burst after evenly spaced pieces: a throttle, not the engine.
-
-    Evenly means gaps within a fifth of their median. Rates between tokens of such a stream are
-    those of the delivery loop.
-    """
-    if len(deltas) < 6 or 2 * deltas[-1].chars <= sum(delta.chars for delta in deltas):
-        return False
-    gaps = [after.at_s - before.at_s for before, after in pairwise(deltas[:-1])]
-    usual = median(gaps)
-    return usual > 0 and all(abs(gap - usual) <= usual / 5 for gap in gaps)
 
 
 def _doubts(completion: int | None, size: TextSize, cap_tokens: int | None) -> list[str]:

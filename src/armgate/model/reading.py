@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from pydantic_core import from_json
+
 from armgate.model.assembly import Assembly
 from armgate.model.base import Json
 from armgate.model.exchange import Exchange, Frame
-from armgate.model.plausibility import TextSize, delivery_is_not_generation, usage_of
+from armgate.model.plausibility import TextSize, usage_of
 from armgate.model.response import Channel, Response, ServerError, Timings, Usage
 from armgate.model.sse import DONE, SseEvent, parse_sse
 
@@ -88,13 +90,12 @@ def _pieces(event: SseEvent, assembly: Assembly) -> list[bytes]:
 def _read_event(data: bytes, event: SseEvent, at_s: float | None, assembly: Assembly) -> None:
     obj = _parsed(data, assembly)
     if isinstance(obj, dict):
-        error = _error_in(obj, expected=event.kind == b"error")
-        if error is not None:
-            assembly.errors.append(error)
+        if event.kind or b"error" in data or "choices" not in obj:
+            _note_error(obj, assembly, expected=event.kind == b"error")
         assembly.take(obj, at_s)
-    elif not data.lstrip().startswith((b"{", b"[")) or isinstance(obj, str):
+    elif isinstance(obj, str) or (obj is None and _is_prose(data)):
         # An error in the middle of a stream may come as plain text.
-        assembly.errors.append(ServerError(message=obj if isinstance(obj, str) else _text(data, assembly)))
+        assembly.errors.append(ServerError(message=obj if isinstance(obj, str) else data.decode()))
     elif obj is None and not event.closed:
         assembly.flags.add("torn_event")
     else:
@@ -107,14 +108,18 @@ def _read_whole(exchange: Exchange, body: bytes, assembly: Assembly) -> None:
     failed = exchange.status is not None and exchange.status >= 400
     obj = _parsed(body.removeprefix(_BOM), assembly)
     if isinstance(obj, dict):
-        error = _error_in(obj, expected=failed)
-        if error is not None:
-            assembly.errors.append(error)
+        _note_error(obj, assembly, expected=failed)
         assembly.take(obj, None)
-    elif failed or (exchange.request.get("stream") is True and obj is None and body[:1] not in b"{[<"):
+    elif failed or (exchange.request.get("stream") is True and obj is None and _is_prose(body)):
         assembly.errors.append(ServerError(message=_text(body[:4000], assembly)))
     else:
         assembly.unreadable.append(f"body: {_text(body[:200], assembly)}")
+
+
+def _note_error(obj: dict[str, Json], assembly: Assembly, expected: bool) -> None:
+    error = _error_in(obj, expected)
+    if error is not None:
+        assembly.errors.append(error)
 
 
 def _error_in(obj: dict[str, Json], expected: bool) -> ServerError | None:
@@ -150,17 +155,23 @@ def _server_error(error: Json) -> ServerError:
 def _parsed(data: bytes, assembly: Assembly | None = None) -> Json:
     """A JSON value, or `None` where the bytes are none (JSON's own null is nothing to read either)."""
     try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        text = data.decode(errors="surrogateescape")
-        if assembly is not None:
-            assembly.flags.add("invalid_utf8")
+        value = from_json(data, allow_inf_nan=False)
+    except ValueError:
+        value = _parsed_slowly(data, assembly)
+    if data.count(b"{") + data.count(b"[") > _DEEPEST and _deeper_than(value, _DEEPEST):
+        return None
+    return value
+
+
+def _parsed_slowly(data: bytes, assembly: Assembly | None) -> Json:
+    """The standard parser reads what the fast one refuses: lone surrogates, bytes that are not UTF-8."""
+    text = data.decode(errors="surrogateescape")
     try:
         value = _STRICT_JSON.decode(text)
     except (ValueError, RecursionError):
         return None
-    if data.count(b"{") + data.count(b"[") > _DEEPEST and _deeper_than(value, _DEEPEST):
-        return None
+    if assembly is not None and not _is_utf8(data):
+        assembly.flags.add("invalid_utf8")
     return value
 
 
@@ -188,11 +199,23 @@ def _children(node: Json) -> list[Json]:
     return node if isinstance(node, list) else []
 
 
+def _is_prose(data: bytes) -> bool:
+    """Whether bytes that are no JSON may be an error's message: text, and no broken piece of the protocol."""
+    return _is_utf8(data) and not data.strip().startswith((b"{", b"[", b"<")) and b"\x00" not in data
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _text(data: bytes, assembly: Assembly) -> str:
-    text = data.decode(errors="surrogateescape")
-    if not text.isprintable() and any("\udc80" <= c <= "\udcff" for c in text):
+    if not _is_utf8(data):
         assembly.flags.add("invalid_utf8")
-    return text
+    return data.decode(errors="surrogateescape")
 
 
 def _finished(exchange: Exchange, assembly: Assembly, streamed: bool, done: bool) -> Response:
@@ -200,8 +223,6 @@ def _finished(exchange: Exchange, assembly: Assembly, streamed: bool, done: bool
     calls = tuple(call.joined() for call in assembly.calls)
     usage = _usage(exchange, assembly, content, reasoning)
     flags = assembly.flags | set(usage.doubts if usage else ("usage_missing",))
-    if delivery_is_not_generation(assembly.deltas):
-        flags.add("delivery_not_generation_paced")
     if exchange.left_open:
         flags.add("left_open_after_done")
     return Response(

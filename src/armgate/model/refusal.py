@@ -52,7 +52,7 @@ def refusal_of(
     Sources: error texts of vLLM, SGLang and llama.cpp.
     """
     error = errors[0] if errors else ServerError(message="no message")
-    told = f"HTTP {status}: {error.message}"
+    told = f"HTTP {status}: {error.message}" + (f" (parameter {error.param})" if error.param else "")
     words = f"{error.type or ''} {error.message}"
     if status >= 400 and _CONTEXT.search(words):
         return _context(told, error, window_tokens, prompt_tokens)

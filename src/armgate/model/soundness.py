@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Literal
 
 from armgate.model.base import Frozen, Json
+from armgate.model.clauses.markers import REASONING_FAMILIES
 from armgate.model.exchange import Exchange, Fate
 from armgate.model.outcome import Family
 from armgate.model.refusal import refusal_of
@@ -17,7 +17,9 @@ Thinking = Literal["on", "off", "as_served"]
 TEXT_LOST = "tokens_generated_but_no_text"
 """Failed for contract gates; where texts are compared with each other (losslessness) it is void."""
 
-_THINK_MARK = re.compile(r"</?\s*[\w:|]*think|<\|channel\|>|<\|?/?reasoning")
+_THINKING_MARKS = tuple(
+    mark for family in REASONING_FAMILIES for mark in (*family.open, *family.close, *family.signs)
+)
 _SERVER_STOPS = ("abort", "error", "cancelled")
 _MASK = "*"
 
@@ -139,11 +141,16 @@ def _thinking(exchange: Exchange, response: Response, asked: Asked) -> Void | No
             cause="arm_setting_not_applied",
             message="thinking was asked to be off and the answer comes with reasoning",
         )
-    if wanted == "on" and not response.reasoning and not _THINK_MARK.search(response.content or ""):
+    if wanted == "on" and not response.reasoning and not _thinks_aloud(response):
         if counted:
             return Void(cause="reasoning_not_captured", message=f"{counted} reasoning tokens and no text")
         return Void(cause="thinking_not_as_asked", message="thinking was asked and no reasoning came")
     return None
+
+
+def _thinks_aloud(response: Response) -> bool:
+    """Thinking that no parser took out of the text: contracts judge that, it did not fail to come."""
+    return any(mark in (response.content or "") for mark in _THINKING_MARKS)
 
 
 def _answer_is_in_reasoning(response: Response) -> bool:

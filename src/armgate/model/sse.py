@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import repeat
 from typing import NamedTuple
 
 DONE = b"[DONE]"
@@ -55,7 +57,7 @@ class SseParser:
             return self._feed_any_line_ends(text)
         lines = text.split(b"\n")
         self._rest = [lines.pop()]
-        return self._take(lines, [1] * len(lines))
+        return self._take(lines, repeat(1, len(lines)))
 
     def flush(self) -> list[SseEvent]:
         """The event that the stream's end leaves without its blank line, if there is one."""
@@ -78,7 +80,7 @@ class SseParser:
         self._skip_lf = text.endswith(b"\r")
         return self._take(lines, widths)
 
-    def _take(self, lines: list[bytes], widths: list[int]) -> list[SseEvent]:
+    def _take(self, lines: list[bytes], widths: Iterable[int]) -> list[SseEvent]:
         events = []
         for line, width in zip(lines, widths, strict=True):
             at = self._line_start

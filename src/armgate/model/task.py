@@ -7,14 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from armgate.model.base import Digest, Frozen, Name
+from armgate.model.base import AsDeclared, Digest, Frozen, Name
 from armgate.model.execution import Limits
 from armgate.model.plain import Comparison, NotPlainError, Plain, encode
 
 Entry = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
 
-class Case(Frozen):
+class Case(AsDeclared):
     """One fixed case. Functions: `args` and `expect`; programs: `stdin` and `stdout`.
 
     What YAML cannot say (tuples, sets, bytes, keys that are no strings) is written as a Python literal:
@@ -151,6 +151,14 @@ class LoadedTask(Frozen):
         word, _, place = case.partition("-")
         own = self.task.cases[int(place)].compare if word == FIXED else None
         return own or self.task.compare
+
+
+class Solution(Frozen):
+    """An answer that a task ships to test its own cases: right in some style, or subtly wrong."""
+
+    name: str
+    right: bool
+    text: str
 
 
 FIXED, GENERATED = "fixed", "generated"

@@ -98,4 +98,6 @@ def plain_text(options: PlainText, text: Text) -> Iterator[Breach]:
         return
     for found in markup:
         if found.kind not in options.allow:
-            yield at(text, found.kind, f"{found.kind.replace('_', ' ')} in plain text", found.start, found.end)
+            yield at(
+                text, found.kind, f"{found.kind.replace('_', ' ')} in plain text", found.start, found.end
+            )

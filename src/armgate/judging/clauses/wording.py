@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from armgate.judging.clauses.breach import Breach, at
 from armgate.judging.text import Text
-from armgate.model.clauses.base import Range
+from armgate.model.clauses.base import Range, compiled
 from armgate.model.clauses.text import Contains, Exact, Length, NotContains, Regex
 
 ASCII_BLANK = " \t\n\r"
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_SENTENCE_END = re.compile("""[.!?…]+["'”’»)\\]]*(?=\\s|$)|[。！？]+["'”’」』)\\]]*""")  # noqa: RUF001
+_SENTENCE_END = compiled("""[.!?…]+["'”’»)\\]]*(?:\\s|\\z)|[。！？]+["'”’」』)\\]]*""")  # noqa: RUF001
 _MARKDOWN = re.compile(r"^(?:[*_`~$\"']+|\\boxed\{|\\\(|\\\[)+(.*?)(?:[*_`~$\"']+|\}|\\\)|\\\])+$", re.DOTALL)
 
 
@@ -23,8 +22,9 @@ def exact(options: Exact, text: Text) -> Iterator[Breach]:
         given = given.strip(ASCII_BLANK)
     if given in options.texts:
         return
-    wanted = min(options.texts, key=lambda one: (_difference(given, one) != "whitespace", abs(len(one) - len(given))))
-    kind = _difference(given, wanted)
+    kinds = {one: _difference(given, one) for one in options.texts}
+    wanted = min(kinds, key=lambda one: (list(_SAYS).index(kinds[one]), abs(len(one) - len(given))))
+    kind = kinds[wanted]
     start, end = _differs_at(text.value, wanted)
     yield at(text, kind, f"expected {_short(wanted)}, found {_short(text.value)} ({_SAYS[kind]})", start, end)
 
@@ -48,20 +48,17 @@ def _difference(given: str, wanted: str) -> str:
         return "empty"
     if len(given) > 4 * len(wanted) + 64:
         return "extra_text" if wanted in given else "different"
-    if given.strip(ASCII_BLANK) == wanted.strip(ASCII_BLANK):
-        return "whitespace"
-    if _plain(given) == wanted.strip(ASCII_BLANK):
-        return "lookalike"
-    inside = _MARKDOWN.match(given.strip(ASCII_BLANK))
-    if inside and inside[1] == wanted:
-        return "markdown"
-    if _without_punctuation(given) == _without_punctuation(wanted):
-        return "punctuation"
-    if given.casefold() == wanted.casefold():
-        return "letter_case"
-    if wanted in given:
-        return "extra_text"
-    return "truncated" if wanted.startswith(given) else "different"
+    bare, inside = wanted.strip(ASCII_BLANK), _MARKDOWN.match(given.strip(ASCII_BLANK))
+    likenesses = {
+        "whitespace": given.strip(ASCII_BLANK) == bare,
+        "lookalike": _plain(given) == bare,
+        "markdown": inside is not None and inside[1] == wanted,
+        "punctuation": _without_punctuation(given) == _without_punctuation(wanted),
+        "letter_case": given.casefold() == wanted.casefold(),
+        "extra_text": wanted in given,
+        "truncated": wanted.startswith(given),
+    }
+    return next((kind for kind, holds in likenesses.items() if holds), "different")
 
 
 def _plain(text: str) -> str:
@@ -162,7 +159,9 @@ def _search(options: Regex, text: Text) -> Iterator[Breach]:
     times = options.times or Range(min=1)
     if not times.holds(count):
         kind = "wrong_number" if count else "no_match"
-        yield Breach(kind, f"{count} matches of {options.pattern!r}, expected {times}", text.all, text.channel)
+        yield Breach(
+            kind, f"{count} matches of {options.pattern!r}, expected {times}", text.all, text.channel
+        )
 
 
 def _shown(data: bytes) -> str:
@@ -170,33 +169,34 @@ def _shown(data: bytes) -> str:
 
 
 def length(options: Length, text: Text) -> Iterator[Breach]:
-    for what, wanted, measure in (
-        ("bytes", options.bytes_, lambda: len(text.data)),
-        ("characters", options.characters, lambda: len(text.value)),
-        ("lines", options.lines, lambda: count_lines(text.value)),
-        ("words", options.words, lambda: len(text.value.split())),
-        ("sentences", options.sentences, lambda: count_sentences(text.value)),
-    ):
+    for what, measure in _MEASURES.items():
+        wanted: Range | None = getattr(options, "bytes_" if what == "bytes" else what)
         if wanted is not None:
-            count = measure()
+            count = measure(text)
             if not wanted.holds(count):
                 yield Breach(what, f"{count} {what}, expected {wanted}", text.all, text.channel)
 
 
+_MEASURES: dict[str, Callable[[Text], int]] = {
+    "bytes": lambda text: len(text.data),
+    "characters": lambda text: len(text.value),
+    "lines": lambda text: count_lines(text.value),
+    "words": lambda text: len(text.value.split()),
+    "sentences": lambda text: count_sentences(text.data),
+}
+
+
 def count_lines(text: str) -> int:
     """Pieces between line ends (CRLF, CR, LF); a final line end opens no further line."""
-    ends = 0
-    last = 0
-    for ending in _LINE_END.finditer(text):
-        ends += 1
-        last = ending.end()
-    return ends + (last < len(text))
+    ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return ends + (text[-1:] not in ("", "\n", "\r"))
 
 
-def count_sentences(text: str) -> int:
-    """Pieces ended by a sentence mark before white space or the end, and a rest that has none."""
+def count_sentences(data: bytes) -> int:
+    """Pieces of UTF-8 text ended by a sentence mark before white space or the end, and a rest without one."""
     count = last = 0
-    for ending in _SENTENCE_END.finditer(text):
-        count += bool(text[last : ending.start()].strip())
-        last = ending.end()
-    return count + bool(text[last:].strip())
+    for ending in _SENTENCE_END.finditer(data):
+        start, end = ending.span()
+        count += bool(data[last:start].strip())
+        last = end
+    return count + bool(data[last:].strip())

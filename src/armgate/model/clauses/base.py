@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 import re2
 from pydantic import AfterValidator, Field, model_validator
 
-from armgate.model.base import Frozen
+from armgate.model.base import AsDeclared, Frozen
 
 TextChannel = Literal["content", "reasoning"]
 Source = Literal["channel", "fenced_block"]
 """What is judged: the channel verbatim, or the text of its only fenced block (a declared tolerance)."""
 
 
-class ClauseOptions(Frozen):
+class ClauseOptions(AsDeclared):
     """Base of every clause's options. Defaults are the strict reading; each tolerance is an option."""
 
 

@@ -29,7 +29,9 @@ def check_schema(schema: Json) -> None:
     nodes = _nodes(schema)
     for node in nodes:
         _check_node(node)
-    if any("patternProperties" in node for node in nodes) and any("unevaluatedProperties" in n for n in nodes):
+    if any("patternProperties" in node for node in nodes) and any(
+        "unevaluatedProperties" in n for n in nodes
+    ):
         raise ValueError("unevaluatedProperties beside patternProperties is not supported")
 
 
@@ -74,7 +76,9 @@ def _judge_pattern(validator: Validator, pattern: str, instance: Json, schema: J
         yield ValidationError(f"does not match {pattern!r}")
 
 
-def _judge_pattern_properties(validator: Any, patterns: dict[str, Json], instance: Json, schema: Json) -> Errors:
+def _judge_pattern_properties(
+    validator: Any, patterns: dict[str, Json], instance: Json, schema: Json
+) -> Errors:
     if isinstance(instance, dict):
         for pattern, below in patterns.items():
             for key, value in instance.items():
@@ -96,7 +100,7 @@ def _judge_additional(validator: Any, allowed: Json, instance: Json, schema: dic
 
 
 def _judge_unique(validator: Validator, unique: bool, instance: Json, schema: Json) -> Errors:
-    """By canonical text, where 1 and 1.0 are one value as the standard has it; the stock test is quadratic."""
+    """By canonical text, where 1 and 1.0 are one value, as in the standard; the stock test is quadratic."""
     if not unique or not isinstance(instance, list):
         return
     seen: set[str] = set()
@@ -117,7 +121,7 @@ def _plain_numbers(item: Json) -> Json:
     return item
 
 
-_HARDENED = extend(
+_HARDENED = extend(  # type: ignore[no-untyped-call]  # jsonschema's stubs leave it untyped
     Draft202012Validator,
     {
         "pattern": _judge_pattern,
@@ -126,7 +130,7 @@ _HARDENED = extend(
         "uniqueItems": _judge_unique,
     },
 )
-_TYPED_INTEGERS = extend(
+_TYPED_INTEGERS = extend(  # type: ignore[no-untyped-call]
     _HARDENED,
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda checker, value: isinstance(value, int) and not isinstance(value, bool)

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - the markers are written as the models write them
 """How model families mark thinking and turns in their text: data. A new family is one line here.
 
 Seen in the chat templates and reasoning parsers of vLLM, SGLang and llama.cpp, or in visible content.
@@ -42,7 +43,9 @@ REASONING_FAMILIES: tuple[MarkerFamily, ...] = (
     MarkerFamily(family="phi", open=("<|dummy_86|>",), close=("<|dummy_87|>",)),
     MarkerFamily(family="granite", signs=("Here is my thought process:", "Here's my thought process:")),
     MarkerFamily(family="afm", open=("<think_start>",), close=("<think_end>",)),
-    MarkerFamily(family="hermes", open=("<|thinking|>", "<|thought|>"), close=("<|/thinking|>", "<|/thought|>")),
+    MarkerFamily(
+        family="hermes", open=("<|thinking|>", "<|thought|>"), close=("<|/thinking|>", "<|/thought|>")
+    ),
 )  # fmt: skip
 
 HARMONY_START = r"\A(?:analysis|commentary)(?:[A-Z]|[^\x00-\x7f])"

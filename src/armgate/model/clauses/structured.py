@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from jsonschema.protocols import Validator
 from pydantic import AfterValidator, Field, model_validator
 
-from armgate.model.base import Frozen, Json
+from armgate.model.base import AsDeclared, Json
 from armgate.model.clauses.base import ChannelOptions, Range, Source
 from armgate.model.clauses.json_schema import check_schema, validator_of
 
@@ -119,7 +119,7 @@ class Csv(ChannelOptions):
         return self
 
 
-class CallShape(Frozen):
+class CallShape(AsDeclared):
     """One expected tool call. `arguments` is compared type by type; `schema` is JSON Schema 2020-12."""
 
     name: str

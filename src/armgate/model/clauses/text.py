@@ -138,8 +138,18 @@ class PlainText(ChannelOptions):
 
     allow: tuple[
         Literal[
-            "heading", "list", "quote", "code_block", "fence", "rule", "html", "emphasis", "strong",
-            "inline_code", "link", "image",
+            "heading",
+            "list",
+            "quote",
+            "code_block",
+            "fence",
+            "rule",
+            "html",
+            "emphasis",
+            "strong",
+            "inline_code",
+            "link",
+            "image",
         ],
         ...,
     ] = ()
@@ -163,9 +173,11 @@ class OneFence(ChannelOptions):
 
 
 SCRIPTS = frozenset(
-    "Arabic Armenian Bengali Bopomofo Cherokee Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Gurmukhi"
-    " Han Hangul Hebrew Hiragana Kannada Katakana Khmer Lao Latin Malayalam Mongolian Myanmar Oriya Sinhala"
-    " Tamil Telugu Thai Tibetan".split()
-)
-
-
+    (
+        "Arabic", "Armenian", "Bengali", "Bopomofo", "Cherokee", "Cyrillic", "Devanagari", "Ethiopic",
+        "Georgian", "Greek", "Gujarati", "Gurmukhi", "Han", "Hangul", "Hebrew", "Hiragana", "Kannada",
+        "Katakana", "Khmer", "Lao", "Latin", "Malayalam", "Mongolian", "Myanmar", "Oriya", "Sinhala",
+        "Tamil", "Telugu", "Thai", "Tibetan",
+    )
+)  # fmt: skip
+"""Names that RE2 knows and that a contract may ask for."""

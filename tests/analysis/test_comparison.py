@@ -1,0 +1,248 @@
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from armgate.analysis.choice import NONE_QUALIFIES
+from armgate.analysis.comparison import compare_arms, noise_floors, pooled_as_published, summaries
+from armgate.model.comparison import ArmFigures, Claim, Comparison, Contrast, Figure
+from armgate.model.outcome import ArmVerdict
+
+METRIC = "decode_wall"
+EVIDENCE = Path(__file__).parents[3] / "shared" / "evidence" / "two-spark-dflash2" / "comparison.json"
+
+
+def figures(values: dict[str, list[float]], kind: str = "prose", metric: str = METRIC) -> tuple[Figure, ...]:
+    return tuple(Figure(metric=metric, kind=kind, prompt=p, value=v) for p, vs in values.items() for v in vs)
+
+
+def measured(
+    name: str, *groups: tuple[Figure, ...], verdict: ArmVerdict = ArmVerdict.ACCEPTED, why: str = ""
+) -> ArmFigures:
+    return ArmFigures(
+        name=name, arm=None, arm_verdict=verdict, reasons=(why,) if why else (), figures=sum(groups, ())
+    )
+
+
+def steady(factor: float, prompts: int = 8, spread: float = 0.01) -> dict[str, list[float]]:
+    """Prompts of unlike speed, each twice, the second run apart from the first by `spread`."""
+    return {f"p{n}": [factor * (20 + n), factor * (20 + n) * (1 + spread)] for n in range(prompts)}
+
+
+def first_contrast(found: Comparison, name: str) -> Contrast:
+    return next(arm for arm in found.arms if arm.name == name).contrasts[0]
+
+
+def test_medians_come_with_range_n_and_prompts_by_kind() -> None:
+    arm = measured("a", figures({"x": [10.0, 12.0], "y": [11.0]}), figures({"k": [5.0]}, kind="korean"))
+    prose, korean = summaries(arm)
+    assert (prose.kind, prose.n, prose.prompts, prose.boots) == ("prose", 3, 2, 1)
+    assert (prose.median, prose.low, prose.high) == (11.0, 10.0, 12.0)
+    assert (korean.kind, korean.n, korean.median) == ("korean", 1, 5.0)
+    assert korean.interval is None
+    assert korean.interval_absent == "insufficient evidence: 1 independent values, 6 are the minimum"
+
+
+def test_repeats_of_a_prompt_are_not_independent_values() -> None:
+    (two_prompts,) = summaries(measured("a", figures({"x": [1.0, 2.0, 3.0, 4.0], "y": [1.0, 2.0, 3.0, 4.0]})))
+    assert two_prompts.interval is None
+    assert two_prompts.interval_absent is not None
+    assert two_prompts.interval_absent.startswith("insufficient evidence: 2 ")
+    (eight,) = summaries(measured("a", figures(steady(1.0))))
+    assert eight.interval is not None
+
+
+def test_the_noise_floor_is_the_widest_repeat_of_one_prompt() -> None:
+    reference = measured("a", figures({"x": [10.0, 10.5], "y": [20.0, 20.2], "z": [5.0]}))
+    (floor,) = noise_floors(reference)
+    assert (floor.repeated_prompts, floor.relative) == (2, pytest.approx(0.05))
+    (none,) = noise_floors(measured("a", figures({"x": [10.0], "y": [99.0]})))
+    assert none.relative is None
+    assert none.absent == "no control: the reference repeated no prompt of this kind"
+
+
+@pytest.mark.parametrize(
+    ("factor", "prompts", "spread", "claim", "why"),
+    [
+        (1.35, 8, 0.01, "different", "beyond the reference's own spread"),
+        (0.80, 8, 0.01, "different", "beyond the reference's own spread"),
+        (1.02, 8, 0.05, "not_different", "within the reference's own spread of 5.0%"),
+        (1.35, 5, 0.01, "insufficient_evidence", "5 prompts in common, 6 are the minimum"),
+        (1.35, 8, 0.00, "different", "beyond the reference's own spread of 0.0%"),
+    ],
+)
+def test_an_arm_is_called_different_only_beyond_the_floor(
+    factor: float, prompts: int, spread: float, claim: Claim, why: str
+) -> None:
+    base = measured("base", figures(steady(1.0, prompts, spread)))
+    arm = measured("arm", figures(steady(factor, prompts, spread)))
+    found = first_contrast(compare_arms([base, arm], "base", METRIC), "arm")
+    assert found.claim == claim
+    assert why in found.why
+    assert found.ratio == pytest.approx(factor)
+    assert found.pairs == prompts
+
+
+def test_without_a_control_nothing_is_attributed() -> None:
+    base = measured("base", figures({f"p{n}": [20.0 + n] for n in range(8)}))
+    arm = measured("arm", figures({f"p{n}": [40.0 + 2 * n] for n in range(8)}))
+    found = compare_arms([base, arm], "base", METRIC)
+    assert first_contrast(found, "arm").claim == "insufficient_evidence"
+    assert "cannot be attributed" in first_contrast(found, "arm").why
+    assert any("no control" in limit for limit in found.limits)
+
+
+def test_prompts_that_only_one_arm_answered_make_no_pairs() -> None:
+    base = measured("base", figures(steady(1.0)))
+    arm = measured("arm", figures({f"q{n}": [30.0] for n in range(8)}))
+    found = first_contrast(compare_arms([base, arm], "base", METRIC), "arm")
+    assert (found.pairs, found.claim) == (0, "insufficient_evidence")
+
+
+def test_an_effect_that_varies_by_prompt_is_not_claimed() -> None:
+    ups_and_downs = {
+        p: [v * (1.3 if n % 2 else 0.77) for v in vs] for n, (p, vs) in enumerate(steady(1.0).items())
+    }
+    base, arm = measured("base", figures(steady(1.0))), measured("arm", figures(ups_and_downs))
+    assert first_contrast(compare_arms([base, arm], "base", METRIC), "arm").claim == "not_different"
+
+
+def test_over_many_seeds_false_claims_stay_below_five_percent_and_real_effects_are_found() -> None:
+    chance = random.Random(7)
+
+    def noisy(factor: float) -> dict[str, list[float]]:
+        return {f"p{n}": [factor * (20 + n) * chance.gauss(1, 0.03) for _ in range(2)] for n in range(10)}
+
+    def claims(factor: float, campaigns: int) -> int:
+        found = (
+            compare_arms(
+                [measured("b", figures(noisy(1.0))), measured("a", figures(noisy(factor)))], "b", METRIC
+            )
+            for _ in range(campaigns)
+        )
+        return sum(first_contrast(one, "a").claim == "different" for one in found)
+
+    assert claims(1.0, 60) <= 0.05 * 60
+    assert claims(1.3, 20) >= 0.9 * 20
+
+
+def choice_of(*arms: ArmFigures, higher_is_better: bool = True) -> tuple[str, str | None, str]:
+    found = compare_arms(arms, "base", METRIC, higher_is_better).choice
+    return found.status, found.winner, found.statement
+
+
+BASE = measured("base", figures(steady(1.0)))
+FAST = measured("fast", figures(steady(1.6)))
+FASTEST_REJECTED = measured(
+    "loop", figures(steady(3.0)), verdict=ArmVerdict.REJECTED, why="no_degeneration failed"
+)
+
+
+def test_the_fastest_arm_cannot_win_when_it_is_rejected_and_stays_in_the_table_with_its_reason() -> None:
+    found = compare_arms([BASE, FAST, FASTEST_REJECTED], "base", METRIC)
+    assert (found.choice.status, found.choice.winner, found.choice.fastest) == ("winner", "fast", "loop")
+    assert [place.name for place in found.choice.ranking] == ["fast", "base"]
+    assert found.choice.ranking[0].score == pytest.approx(1.6)
+    rejected = found.arms[2]
+    assert (rejected.qualified, rejected.reasons) == (False, ("no_degeneration failed",))
+    assert rejected.summaries[0].median > found.arms[1].summaries[0].median
+
+
+def test_no_winner_where_none_qualifies() -> None:
+    rejected = [one.model_copy(update={"arm_verdict": ArmVerdict.REJECTED}) for one in (BASE, FAST)]
+    found = compare_arms(rejected, "base", METRIC).choice
+    assert (found.status, found.winner, found.ranking) == ("none_qualifies", None, ())
+    assert found.statement == NONE_QUALIFIES == "no winner: reference retained, unqualified"
+    assert found.fastest == "fast"
+
+
+def test_ties_are_said_to_be_ties() -> None:
+    near = measured("near", figures(steady(1.004)))
+    found = compare_arms([BASE, near], "base", METRIC).choice
+    assert (found.status, found.winner, found.tied) == ("tie", None, ("near", "base"))
+
+
+def test_too_few_prompts_choose_nobody() -> None:
+    few = [
+        measured(name, figures(steady(factor, prompts=3))) for name, factor in (("base", 1.0), ("fast", 2.0))
+    ]
+    assert choice_of(*few) == ("insufficient_evidence", None, "too little to tell fast from base")
+
+
+def test_the_only_qualified_arm_wins_without_a_race() -> None:
+    assert choice_of(BASE, FASTEST_REJECTED)[:2] == ("winner", "base")
+
+
+def test_an_arm_without_the_metric_cannot_be_ranked() -> None:
+    silent = measured("silent", figures(steady(1.0), metric="end_to_end"))
+    assert choice_of(BASE, silent) == ("insufficient_evidence", None, "no decode_wall to compare for silent")
+
+
+def test_a_lower_value_may_be_the_better_one() -> None:
+    assert choice_of(BASE, FAST, higher_is_better=False)[:2] == ("winner", "base")
+
+
+def test_an_arm_that_leads_on_one_kind_and_trails_on_another_does_not_win() -> None:
+    base = measured("base", figures(steady(1.0)), figures(steady(1.0), kind="code"))
+    mixed = measured("mixed", figures(steady(0.9)), figures(steady(2.0), kind="code"))
+    assert choice_of(base, mixed)[0] == "tie"
+
+
+def test_the_reference_must_be_there() -> None:
+    with pytest.raises(ValueError, match="'base' is not among the arms"):
+        compare_arms([FAST], "base", METRIC)
+
+
+@pytest.fixture
+def published() -> list[ArmFigures]:
+    if not EVIDENCE.is_file():
+        pytest.skip("the recorded two-node experiment is not beside this checkout")
+    arms = []
+    for variant in json.loads(EVIDENCE.read_text()):
+        rows = [
+            Figure(
+                metric="decode_wall_rest",
+                kind="korean" if "korean" in row["label"] else "prose",
+                prompt=row["label"].rsplit("-", 1)[0],
+                value=(row["usage"]["completion_tokens"] - 1) / (row["wall_s"] - row["ttft_s"]),
+            )
+            for row in variant["rows"]
+        ]
+        for figure, row in zip(rows, variant["rows"], strict=True):
+            assert figure.value == pytest.approx(row["decode_est_tps"], rel=1e-12)
+        reasons = tuple(failure["probe"] for failure in variant["strict_failures"])
+        arms.append(
+            ArmFigures(
+                name=variant["variant"],
+                arm=None,
+                arm_verdict=ArmVerdict.REJECTED,
+                reasons=reasons,
+                figures=tuple(rows),
+            )
+        )
+    return arms
+
+
+def test_the_published_medians_and_ratios_come_out_labelled_as_pooled(published: list[ArmFigures]) -> None:
+    base, deep, shallow = pooled_as_published(published, "baseline", "decode_wall_rest")
+    assert base.median == pytest.approx(15.181243819412654)
+    assert deep.ratio == pytest.approx(1.350, abs=5e-4)
+    assert shallow.ratio == pytest.approx(1.632, abs=5e-4)
+    assert {one.label for one in (base, deep, shallow)} == {"pooled, as published"}
+    assert (base.n, base.kinds) == (4, ("korean", "prose"))
+    assert "pooled over unlike prompts" in base.interval_absent
+
+
+def test_the_published_data_supports_no_claim_and_no_winner(published: list[ArmFigures]) -> None:
+    found = compare_arms(published, "baseline", "decode_wall_rest")
+    for arm in found.arms:
+        assert [(s.n, s.prompts, s.interval) for s in arm.summaries] == [(2, 1, None)] * 2
+        assert {contrast.claim for contrast in arm.contrasts} <= {"insufficient_evidence"}
+    assert found.choice.statement == NONE_QUALIFIES
+    assert found.choice.fastest == "dflash2-3"
+    assert found.arms[1].reasons == ("code", "thinking-on")
+    prose = {s.kind: s.median for s in found.arms[1].summaries}
+    assert prose == {"prose": pytest.approx(24.0187, abs=1e-3), "korean": pytest.approx(19.5034, abs=1e-3)}

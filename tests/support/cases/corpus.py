@@ -1,0 +1,40 @@
+"""The recorded incidents: read, typed, and marked with what the product cannot judge yet."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+DATA = Path(__file__).resolve().parents[2] / "data" / "cases" / "wire-and-format.yaml"
+
+LATER = {
+    "4-metrics": "metrics reported by several sources",
+    "5-spec-decode": "gates over depths and pairs of arms",
+    "6-boot": "readiness, pins and host memory at the boot",
+    "7-long-context": "long-context gates",
+    "9-code-graders": "code tasks in the sandbox",
+    "10-harness": "the attempt ledger, resume and comparison of arms",
+}
+"""By category: the work that will cover what is not covered yet."""
+
+
+class NotCovered(Exception):  # noqa: N818 - a state of the table, not an error
+    """The product has no subject for this input yet."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    id: str
+    category: str
+    kind: str
+    input: dict[str, Any]
+    expected: dict[str, Any]
+
+
+def load_cases() -> list[Case]:
+    with DATA.open(encoding="utf-8") as file:
+        entries = YAML(typ="safe").load(file)
+    return [Case(e["id"], e["category"], e["input_kind"], e["input"], e["expected"]) for e in entries]

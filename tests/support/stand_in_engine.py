@@ -1,0 +1,141 @@
+"""A stand-in for an engine: an OpenAI-compatible server whose replies and faults a test declares.
+
+Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--window N]`. FILE is a
+JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the first
+match wins, and without one the reply is the message itself. One word is one token.
+Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
+(finish reason `length`), `slow` (0.2 s a delta).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+
+def tokens_of(text: str) -> list[str]:
+    return re.findall(r"\s*\S+|\s+$", text)
+
+
+def token_id(token: str) -> int:
+    return zlib.crc32(token.encode()) % 50_000
+
+
+class StandIn:
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.replies: list[dict[str, Any]] = json.loads(Path(options.replies).read_text()) if options.replies else []
+        self.counts: Counter[str] = Counter()
+
+    def reply(self, message: str) -> dict[str, Any]:
+        return next((r for r in self.replies if r["match"] in message), {"match": "", "text": message})
+
+    def prompt_tokens(self, messages: list[dict[str, Any]]) -> int:
+        return 5 + sum(len(tokens_of(str(message["content"]))) for message in messages)
+
+    async def health(self, request: web.Request) -> web.Response:
+        return web.Response()
+
+    async def models(self, request: web.Request) -> web.Response:
+        entry = {"id": self.options.model_id, "max_model_len": self.options.window, "root": "stand-in"}
+        return web.json_response({"object": "list", "data": [entry]})
+
+    async def version(self, request: web.Request) -> web.Response:
+        return web.json_response({"version": "stand-in 1"})
+
+    async def tokenize(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        return web.json_response({"count": self.prompt_tokens(body["messages"])})
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        names = ["vllm:prompt_tokens_total", "vllm:generation_tokens_total"]
+        if self.options.depth:
+            names += [f"vllm:spec_decode_num_{n}_total" for n in ("drafts", "draft_tokens", "accepted_tokens")]
+        lines = [f"# TYPE {name} counter\n{name}{{engine=\"0\"}} {self.counts[name]}" for name in names]
+        done = 'vllm:request_success_total{engine="0",finished_reason="stop"}'
+        lines.append(f"# TYPE vllm:request_success_total counter\n{done} {self.counts['requests']}")
+        return web.Response(text="\n".join(lines) + "\n")
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        reply = self.reply(str(body["messages"][-1]["content"]))
+        fault = reply.get("fault")
+        if fault == "die":
+            os._exit(3)
+        words = tokens_of(reply["text"])[: body["max_tokens"]]
+        self.count(body, len(words), fault)
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for word in words:
+            choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
+            if body.get("return_token_ids"):
+                choice["token_ids"] = [token_id(word)]
+            await response.write(self.event([choice]))
+            if fault == "drop":
+                assert request.transport is not None
+                request.transport.abort()
+                return response
+            await asyncio.sleep(0.2 if fault == "slow" else 0)
+        cut = fault == "length" or len(tokens_of(reply["text"])) > len(words)
+        reason = "length" if cut else "stop"
+        await response.write(self.event([{"index": 0, "delta": {}, "finish_reason": reason}]))
+        prompt = self.prompt_tokens(body["messages"])
+        usage = {"prompt_tokens": prompt, "completion_tokens": len(words), "total_tokens": prompt + len(words)}
+        await response.write(self.event([], usage) + b"data: [DONE]\n\n")
+        return response
+
+    def count(self, body: dict[str, Any], words: int, fault: str | None) -> None:
+        self.counts["requests"] += 1
+        self.counts["vllm:prompt_tokens_total"] += self.prompt_tokens(body["messages"])
+        self.counts["vllm:generation_tokens_total"] += words
+        if self.options.depth and not self.options.silent_draft:
+            self.counts["vllm:spec_decode_num_drafts_total"] += words
+            self.counts["vllm:spec_decode_num_draft_tokens_total"] += words * self.options.depth
+            self.counts["vllm:spec_decode_num_accepted_tokens_total"] += words
+
+    def event(self, choices: list[dict[str, Any]], usage: dict[str, int] | None = None) -> bytes:
+        body: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "choices": choices}
+        body["model"] = self.options.model_id
+        if usage is not None:
+            body["usage"] = usage
+        return b"data: " + json.dumps(body).encode() + b"\n\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--model-id", required=True)
+    parser.add_argument("--depth", type=int, default=0)
+    parser.add_argument("--replies")
+    parser.add_argument("--window", type=int, default=4096)
+    parser.add_argument("--silent-draft", action="store_true")
+    parser.add_argument("--die-at-start", action="store_true")
+    options = parser.parse_args()
+    if options.die_at_start:
+        raise SystemExit("RuntimeError: this server was told to fail")
+    server = StandIn(options)
+    app = web.Application()
+    app.add_routes(
+        [
+            web.get("/health", server.health),
+            web.get("/v1/models", server.models),
+            web.get("/version", server.version),
+            web.get("/metrics", server.metrics),
+            web.post("/tokenize", server.tokenize),
+            web.post("/v1/chat/completions", server.chat),
+        ]
+    )
+    web.run_app(app, host="127.0.0.1", port=options.port, print=None)
+
+
+if __name__ == "__main__":
+    main()
