@@ -1,6 +1,6 @@
 """A stand-in for an engine: an OpenAI-compatible server whose replies and faults a test declares.
 
-Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--window N]`. FILE is a
+Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--max-model-len N]`. FILE is a
 JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the first
 match wins, and without one the reply is the message itself. One word is one token.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
@@ -46,7 +46,7 @@ class StandIn:
         return web.Response()
 
     async def models(self, request: web.Request) -> web.Response:
-        entry = {"id": self.options.model_id, "max_model_len": self.options.window, "root": "stand-in"}
+        entry = {"id": self.options.model_id, "max_model_len": self.options.max_model_len, "root": "stand-in"}
         return web.json_response({"object": "list", "data": [entry]})
 
     async def version(self, request: web.Request) -> web.Response:
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--model-id", required=True)
     parser.add_argument("--depth", type=int, default=0)
     parser.add_argument("--replies")
-    parser.add_argument("--window", type=int, default=4096)
+    parser.add_argument("--max-model-len", type=int, default=4096)
     parser.add_argument("--silent-draft", action="store_true")
     parser.add_argument("--die-at-start", action="store_true")
     options = parser.parse_args()

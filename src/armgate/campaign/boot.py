@@ -106,7 +106,7 @@ class BootRun:
         with scratch_folder() as scratch:
             async with self._server(launcher, python, scratch) as server:
                 await self._ladder(server)
-        self._update(state=BootState.STOPPED, exit_code=server.exit_code)
+        self._update(state=BootState.STOPPED)
 
     async def _check_pins(self, python: Path) -> None:
         self.progress.note("checking pins")
@@ -134,13 +134,18 @@ class BootRun:
             label=f"{self.setting.run.root.name}/{self.boot.arm}/{self.boot.boot:02d}",
             stop_s=self.arm.deadlines.stop_s,
         )
-        async with serving(launch) as server:
-            self._update(argv=server.argv, environment=server.environment)
-            for pattern in server.missing_preloads:
-                self.progress.note(f"preload {pattern} was not found: the engine starts without it")
-            trace = self.folder.telemetry / "memory.jsonl"
-            async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S):
-                yield server
+        trace = self.folder.telemetry / "memory.jsonl"
+        server: Server | None = None
+        try:
+            async with serving(launch) as server:
+                self._update(argv=server.argv, environment=server.environment)
+                for pattern in server.missing_preloads:
+                    self.progress.note(f"preload {pattern} was not found: the engine starts without it")
+                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S):
+                    yield server
+        finally:
+            if server is not None:
+                self._update(exit_code=server.exit_code)
 
     async def _ladder(self, server: Server) -> None:
         model_id = self.setting.model_id(self.arm)

@@ -6,6 +6,7 @@ Nothing is judged here. Everything is on disk, and in the boot's ledger, before 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 
 from armgate.campaign.evidence import BootEvidence
@@ -20,13 +21,14 @@ from armgate.engines.registry import ENGINES
 from armgate.errors import BootError
 from armgate.model.arms import Arm, Deadlines
 from armgate.model.base import Json
-from armgate.model.exchange import Exchange
+from armgate.model.exchange import Exchange, Fate
 from armgate.model.gates import Gate, Probe
 from armgate.model.plan import PlannedGate, PlannedProbe
 from armgate.model.reading import read_response
 from armgate.reporting.run_folder import BootFolder, write_atomically, write_model
 
 READINESS = "readiness"
+DEATH_NOTICE_S = 3.0
 
 
 class GateRunner:
@@ -106,8 +108,15 @@ class GateRunner:
         usage = read_response(exchange).usage
         tokens = usage.completion_tokens if usage is not None else None
         self.setting.progress.request_done(planned, tokens, exchange.clock.end_s)
+        if exchange.fate is not Fate.COMPLETE:
+            await self._settled()
         if self.server.ended.is_set():
             raise EngineGone(f"exit code {self.server.exit_code}")
+
+    async def _settled(self) -> None:
+        """A connection breaks before the process that held it is known to be dead: give that word time."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.server.ended.wait(), DEATH_NOTICE_S)
 
     async def _send(self, gate: Gate, probe: Probe, prepared: Prepared, n: int, role: str) -> Exchange:
         body = request_body(
