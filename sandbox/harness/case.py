@@ -24,14 +24,14 @@ CHANNEL_LOST, SETUP_FAILED = 96, 97
 ENOMEM = 12
 
 
-def run(limits, scratch, file_rules, listener_channel):
+def run(limits, scratch, file_rules, call_filter, listener_channel):
     """Never returns. `limits` is the zygote's request; stdin holds the payload, descriptor 3 the result."""
     ending = Ending(os._exit)
     try:
         payload = marshal.loads(_read(0, limits.length))
         _lower_limits(limits)
         _settle(payload.get("stdin"), scratch)
-        _give_up_rights(limits, file_rules, listener_channel)
+        _give_up_rights(limits, file_rules, call_filter, listener_channel)
         ending.result = Result(RESULT, payload["seal"], limits.output_cap, os.write)
     except BaseException as error:
         os.write(2, ("setup: %r" % error).encode("utf-8", "replace")[:400])
@@ -131,11 +131,11 @@ def _settle(stdin, scratch):
         sys.set_int_max_str_digits(0)
 
 
-def _give_up_rights(limits, file_rules, listener_channel):
+def _give_up_rights(limits, file_rules, call_filter, listener_channel):
     if file_rules is not None:
         file_rules.apply()
     confine.process_flag(confine.PR_SET_DUMPABLE, 0)
-    listener = confine.filter_calls(os.getpid(), limits.listen)
+    listener = call_filter.install(os.getpid(), limits.listen)
     confine.send_descriptor(listener_channel, listener)
     listener_channel.close()
     os.closerange(RESULT + 1, 1024)

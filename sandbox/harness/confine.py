@@ -40,24 +40,41 @@ def limit(kind, value):
     resource.setrlimit(kind, (value, value))
 
 
-def filter_calls(pid, listen):
-    """Installs the filter. Returns a descriptor on which watched calls are reported, or None where the
-    kernel offers none: a watched call then kills the process with SIGSYS."""
-    process_flag(PR_SET_NO_NEW_PRIVS, 1)
-    if listen:
-        listener = _install(bpf.program(MACHINE, pid, bpf.NOTIFY), NEW_LISTENER)
-        if listener >= 0:
-            return listener
-    if _install(bpf.program(MACHINE, pid, bpf.KILL_PROCESS), 0) != 0:
-        raise OSError(ctypes.get_errno(), "seccomp")
-    return None
+class CallFilter:
+    """The system-call filter, assembled once and installed in each case with the case's own process id."""
 
+    _STAND_IN = 0x7FFFFFFF
+    """Larger than any process id; where it stands in the program, the real one is put."""
 
-def _install(program, flags):
-    code = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
-    buffer = ctypes.create_string_buffer(code, len(code))
-    header = _Program(len(program), ctypes.addressof(buffer))
-    return LIBC.syscall(SYS_SECCOMP, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(header))
+    def __init__(self):
+        self._reporting = self._assemble(bpf.NOTIFY)
+        self._killing = self._assemble(bpf.KILL_PROCESS)
+
+    def _assemble(self, watch):
+        program = bpf.program(MACHINE, self._STAND_IN, watch)
+        code = bytearray(b"".join(struct.pack("=HBBI", *instruction) for instruction in program))
+        places = [8 * i + 4 for i, (_, _, _, k) in enumerate(program) if k == self._STAND_IN]
+        return code, places
+
+    def install(self, pid, listen):
+        """Returns a descriptor on which watched calls are reported, or None where the kernel offers none:
+        a watched call then kills the process with SIGSYS."""
+        process_flag(PR_SET_NO_NEW_PRIVS, 1)
+        if listen:
+            listener = self._install(self._reporting, pid, NEW_LISTENER)
+            if listener >= 0:
+                return listener
+        if self._install(self._killing, pid, 0) != 0:
+            raise OSError(ctypes.get_errno(), "seccomp")
+        return None
+
+    def _install(self, assembled, pid, flags):
+        code, places = assembled
+        for place in places:
+            struct.pack_into("=I", code, place, pid)
+        buffer = (ctypes.c_char * len(code)).from_buffer(code)
+        header = _Program(len(code) // 8, ctypes.addressof(buffer))
+        return LIBC.syscall(SYS_SECCOMP, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(header))
 
 
 def send_descriptor(channel, descriptor):

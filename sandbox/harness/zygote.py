@@ -104,7 +104,7 @@ class Wire:
 class Case:
     """One forked case as its parent sees it."""
 
-    def __init__(self, request, wire, scratch_dir, file_rules):
+    def __init__(self, request, wire, scratch_dir, file_rules, call_filter):
         self.request, self.wire, self.scratch_dir = request, wire, scratch_dir
         self.watches_scratch = file_rules is not None
         self.why, self.call, self.status, self.usage = 0, "", None, None
@@ -117,7 +117,7 @@ class Case:
         inside = (payload[0], stdout[1], stderr[1], result[1])
         self.pid = os.fork()
         if self.pid == 0:
-            _become_case(request, scratch_dir, file_rules, inside, theirs)
+            _become_case(request, scratch_dir, file_rules, call_filter, inside, theirs)
         theirs.close()
         for descriptor in inside:
             os.close(descriptor)
@@ -256,7 +256,7 @@ class Case:
         return fixed + self.call.encode()
 
 
-def _become_case(request, scratch_dir, file_rules, inside, channel):
+def _become_case(request, scratch_dir, file_rules, call_filter, inside, channel):
     try:
         os.setsid()
         confine.process_flag(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -264,7 +264,7 @@ def _become_case(request, scratch_dir, file_rules, inside, channel):
         confine.process_flag(confine.PR_SET_DUMPABLE, 1)
         for target, descriptor in enumerate(inside):
             os.dup2(descriptor, target)
-        case.run(request, scratch_dir, file_rules, channel)
+        case.run(request, scratch_dir, file_rules, call_filter, channel)
     finally:
         os._exit(case.SETUP_FAILED)
 
@@ -344,6 +344,7 @@ def main(config):
     file_rules = None
     if config["readable"] is not None:
         file_rules = confine.FileRules(config["readable"], [config["scratch"], os.devnull])
+    call_filter = confine.CallFilter()
     gc.collect()
     gc.freeze()
     status = _status()
@@ -359,4 +360,4 @@ def main(config):
         request = Request(wire.header(REQUEST.size))
         if request.magic != MAGIC:
             os._exit(3)
-        Case(request, wire, config["scratch"], file_rules).run()
+        Case(request, wire, config["scratch"], file_rules, call_filter).run()

@@ -1,44 +1,42 @@
-"""Runs one outside program of a step: output to a log file, a sign of life on a terminal."""
+"""Runs outside programs: a step's, into a log file with a sign of life, or one that has the terminal."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import FrameType
 
 from prepare.refusal import Refusal
 
-TICK_S = 0.5
+TICK_S = 0.2
 LOG_LINES_SHOWN = 12
 
 
 def run(argv: Sequence[str | Path], log: Path, remedy: str, env: dict[str, str] | None = None) -> None:
     """Run `argv` to its end. A failure is a Refusal that quotes the end of the log.
 
-    Whatever interrupts us (Ctrl-C, SIGTERM) ends the program first, so nothing goes on writing.
+    Ctrl-C or SIGTERM ends the program first, so that nothing goes on writing, then raises
+    KeyboardInterrupt.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as out:
-        out.write(("$ " + " ".join(str(word) for word in argv) + "\n").encode())
+        out.write(("$ " + " ".join(map(str, argv)) + "\n").encode())
         out.flush()
         start = out.tell()
-        process = subprocess.Popen(
-            [str(word) for word in argv],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **(env or {})},
-        )
-        try:
-            code = _wait(process)
-        except BaseException:
-            _end(process)
-            raise
+        with _signals_noted() as noted:
+            process = subprocess.Popen(
+                list(map(str, argv)),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(env or {})},
+            )
+            code = _wait_showing_life(process, noted)
     if code != 0:
         tail = log.read_bytes()[start:].decode(errors="replace").splitlines()[-LOG_LINES_SHOWN:]
         quoted = "\n".join(f"    | {line}" for line in tail)
@@ -51,36 +49,56 @@ def foreground(argv: Sequence[str | Path], folder: Path, env: dict[str, str] | N
     Ctrl-C reaches it from the terminal, SIGTERM through us; either way it cleans up after itself and we
     wait, since what ends abruptly may leave a server behind.
     """
-    started: list[subprocess.Popen[bytes]] = []
-
-    def pass_on(number: int, _frame: FrameType | None) -> None:
-        if number == signal.SIGTERM:
-            for process in started:
+    with _signals_noted() as noted:
+        process = subprocess.Popen(list(map(str, argv)), cwd=folder, env={**os.environ, **(env or {})})
+        while _still_runs(process):
+            if signal.SIGTERM in noted:
+                noted.clear()
                 process.terminate()
+    return process.returncode
 
-    # Before the start, or a signal that comes during it would end us and leave the program alone.
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+
+@contextlib.contextmanager
+def _signals_noted() -> Iterator[list[int]]:
+    """SIGINT and SIGTERM are noted down instead of raised.
+
+    An exception that they raise could come in the middle of a start, and leave the program running alone.
+    """
+    noted: list[int] = []
+    before = {
+        number: signal.signal(number, lambda number, _frame: noted.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
-        words = [str(word) for word in argv]
-        started.append(subprocess.Popen(words, cwd=folder, env={**os.environ, **(env or {})}))
-        return started[0].wait()
+        yield noted
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def _wait(process: subprocess.Popen[bytes]) -> int:
+def _still_runs(process: subprocess.Popen[bytes]) -> bool:
+    """Wait a tick for its end."""
+    try:
+        process.wait(TICK_S)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _wait_showing_life(process: subprocess.Popen[bytes], noted: Sequence[int]) -> int:
     started = time.monotonic()
     alive = sys.stderr.isatty()
-    while True:
-        try:
-            return process.wait(TICK_S)
-        except subprocess.TimeoutExpired:
-            if alive:
-                print(f"\r    {time.monotonic() - started:4.0f} s ", end="", file=sys.stderr, flush=True)
-        finally:
-            if alive and process.returncode is not None:
-                print("\r            \r", end="", file=sys.stderr, flush=True)
+    while _still_runs(process):
+        if noted:
+            _end(process)
+            raise KeyboardInterrupt
+        if alive:
+            print(f"\r    {time.monotonic() - started:4.0f} s ", end="", file=sys.stderr, flush=True)
+    if alive:
+        print("\r           \r", end="", file=sys.stderr, flush=True)
+    if noted:
+        raise KeyboardInterrupt
+    return process.returncode
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

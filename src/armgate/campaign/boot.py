@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import dataclasses
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 from armgate.campaign.commands import arm_files
 from armgate.campaign.gate import GateRunner
 from armgate.campaign.judge import BootJudge, Verdicts
+from armgate.campaign.progress import Progress
 from armgate.campaign.setting import Setting
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
@@ -188,7 +190,7 @@ class BootRun:
 
 def record_not_started(setting: Setting, boot: PlannedBoot, cause: str, message: str) -> None:
     """Leave a boot that was planned and never begun on file, with a verdict for each of its gates."""
-    run = BootRun(setting, boot)
+    run = BootRun(dataclasses.replace(setting, progress=Progress()), boot)
     run.folder.create()
     run._update(state=BootState.NOT_STARTED, cause=cause, message=message)
     run._finish()

@@ -8,7 +8,7 @@ from armgate.campaign.comparison import comparison
 from armgate.campaign.derived import boots_begun, quality_records, read_plan, recorded_verdicts
 from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
-from armgate.cli.summary import summary_table
+from armgate.cli.summary import summary
 from armgate.errors import RecordError
 from armgate.model.comparison import Comparison
 from armgate.reporting.run_folder import RunFolder
@@ -32,7 +32,7 @@ def compare(
         print_json(made.model_dump(mode="json"))
         return
     out = console()
-    out.print(summary_table(records))
+    out.print(summary(records))
     out.print(_contrasts(made))
     out.print(inert(made.choice.statement), highlight=False)
     for limit in made.limits:

@@ -9,7 +9,7 @@ import typer
 from armgate.campaign.rejudge import Difference, Rejudged, rejudge, write_rejudged
 from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
-from armgate.cli.summary import summary_table
+from armgate.cli.summary import summary
 from armgate.reporting.run_folder import RunFolder
 
 DIFFERS = 4
@@ -49,7 +49,7 @@ def _body(again: Rejudged, written: bool, code: int) -> dict[str, object]:
 
 def _tell(again: Rejudged, written: bool) -> None:
     out = console()
-    out.print(summary_table(again.result.records))
+    out.print(summary(again.result.records))
     if not again.differences:
         out.print(
             f"{again.verdict_count} verdicts judged again: all identical to the record", highlight=False

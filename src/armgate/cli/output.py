@@ -28,12 +28,16 @@ ARM_COLOURS = {
 }
 
 
+UNBOUNDED = 240
+
+
 def error_console() -> Console:
     return Console(stderr=True)
 
 
 def console() -> Console:
-    return Console()
+    """For people. In a file or a pipe lines are as long as they need to be; nothing is cut off."""
+    return Console() if sys.stdout.isatty() else Console(width=UNBOUNDED)
 
 
 def print_json(value: Json) -> None:

@@ -20,7 +20,7 @@ from armgate.campaign.setting import Setting
 from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.cli.output import console, error_console, print_json
 from armgate.cli.progress import LiveView, PlainLines
-from armgate.cli.summary import summary_table
+from armgate.cli.summary import summary
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace, find_workspace
 
@@ -90,7 +90,7 @@ def _tell(result: RunResult, folder: Path, as_json: bool) -> None:
         print_json({"run": str(folder), "exit_code": result.exit_code, "arms": arms})
         return
     to = console()
-    to.print(summary_table(result.records))
+    to.print(summary(result.records))
     for path in (*files.values(), str(folder / "comparison.json")):
         to.print(path, markup=False, highlight=False, soft_wrap=True)
     to.print(f"exit code {result.exit_code}: {EXIT_WORDS[result.exit_code]}", highlight=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -12,21 +13,28 @@ from armgate.model.base import Json
 from armgate.model.outcome import Outcome
 from armgate.model.quality import QualityRecord
 
-REASON_CHARS = 160
+LEGEND = "arms; required gates + passed, x failed, - skipped, ? void, ! errored; accepted = tokens a step"
+REASON_CHARS = 300
 
 
-def summary_table(records: Mapping[str, QualityRecord]) -> Table:
-    """One row per arm. Counts are of required gates: passed/failed/skipped/void/errored."""
-    table = Table(box=None, padding=(0, 2, 0, 0), title="arms", title_justify="left")
-    for heading in ("arm", "verdict", "required +/x/-/?/!", "decode tok/s", "accepted len", "peak MiB"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("first reason", overflow="fold", ratio=1)
+def summary(records: Mapping[str, QualityRecord]) -> Group:
+    """The table, and below it for each arm that was not accepted every reason in words."""
+    lines = [
+        Text(f"{name}: {inert(reason)[:REASON_CHARS]}")
+        for name, record in records.items()
+        for reason in record.reasons
+    ]
+    return Group(_table(records), *lines)
+
+
+def _table(records: Mapping[str, QualityRecord]) -> Table:
+    """One row per arm. Counts are of required gates, in the order of the legend."""
+    table = Table(box=None, padding=(0, 2, 0, 0), title=LEGEND, title_justify="left", title_style="")
+    for heading in ("arm", "verdict", "+/x/-/?/!", "decode tok/s", "accepted", "peak MiB"):
+        table.add_column(heading, overflow="fold")
     for name, record in records.items():
         verdict = Text(record.arm_verdict.value, style=ARM_COLOURS[record.arm_verdict])
-        reason = inert(record.reasons[0])[:REASON_CHARS] if record.reasons else ""
-        table.add_row(
-            name, verdict, _counts(record), _speed(record), _accepted(record), _memory(record), Text(reason)
-        )
+        table.add_row(name, verdict, _counts(record), _speed(record), _accepted(record), _memory(record))
     return table
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 ORPHANED_GRACE_S = 5.0
-POLL_S = 0.2
+POLL_S = 0.5
 
 
 def say(**event: object) -> None:

@@ -53,10 +53,9 @@ def read_fences(text: str) -> Fences:
     """All fenced blocks in order. A text beyond the limits is not parsed and says so."""
     if "```" not in text and "~~~" not in text:
         return Fences()
-    starts = [0, *(ending.end() for ending in _LINE_END.finditer(text))]
-    if len(text) > limits.MARKDOWN_CHARS or len(starts) > limits.MARKDOWN_LINES:
+    if len(text) > limits.MARKDOWN_CHARS or text.count("\n") + text.count("\r") > limits.MARKDOWN_LINES:
         return Fences(too_large=True)
-    starts.append(len(text))
+    starts = [0, *(ending.end() for ending in _LINE_END.finditer(text)), len(text)]
     return Fences(
         tuple(_block(token, text, starts) for token in _PARSER.parse(text) if token.type == "fence")
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,6 +15,10 @@ from armgate.model.clauses.hygiene import MarkerFamily
 from armgate.model.clauses.markers import HARMONY_START, REASONING_FAMILIES
 
 _BLANK = b" \t\r\n"
+_SOMETHING = re.compile(rb"[^ \t\r\n]")
+_LINE = 200
+"""Bytes around a closing marker in which its line is looked for."""
+
 _OPEN_AT_ONCE = 100
 """Deeper opening markers than this are no nesting; the oldest then counts as never closed."""
 
@@ -58,7 +63,7 @@ KNOWN = markers(REASONING_FAMILIES)
 def find_leaks(data: bytes, known: Markers = KNOWN) -> Iterator[Leak]:
     """All leaks in order of where they end; the text is UTF-8 with surrogates passed."""
     open_blocks: list[tuple[str, str, int, int]] = []
-    behind = 0
+    behind, text_end = 0, len(data.rstrip(_BLANK))
     for match in known.pattern.finditer(data):
         start, end = match.span()
         word = data[start:end]
@@ -67,19 +72,25 @@ def find_leaks(data: bytes, known: Markers = KNOWN) -> Iterator[Leak]:
         if role == "open":
             open_blocks.append((family, marker, start, end))
             if len(open_blocks) > _OPEN_AT_ONCE:
-                yield _never_closed(data, *open_blocks.pop(0))
+                yield _never_closed(data, text_end, *open_blocks.pop(0))
             continue
         if role == "close":
             yield _closed(data, open_blocks, behind, (family, marker, start, end))
         else:
-            yield Leak("sign", family, marker, start, end, len(data[end:].strip(_BLANK)))
+            yield Leak("sign", family, marker, start, end, _text_behind(data, end, text_end))
         behind = end
     for opened in open_blocks:
-        yield _never_closed(data, *opened)
+        yield _never_closed(data, text_end, *opened)
 
 
-def _never_closed(data: bytes, family: str, marker: str, start: int, end: int) -> Leak:
-    return Leak("orphan_open", family, marker, start, len(data), len(data[end:].strip(_BLANK)))
+def _never_closed(data: bytes, text_end: int, family: str, marker: str, start: int, end: int) -> Leak:
+    return Leak("orphan_open", family, marker, start, len(data), _text_behind(data, end, text_end))
+
+
+def _text_behind(data: bytes, at: int, text_end: int) -> int:
+    """Bytes from the first that is no white space at or behind `at`, to the text's end."""
+    first = _SOMETHING.search(data, at)
+    return max(text_end - first.start(), 0) if first else 0
 
 
 def _closed(
@@ -94,16 +105,20 @@ def _closed(
     return Leak("orphan_close", family, marker, behind, end, len(data[behind:start].strip(_BLANK)))
 
 
-def is_mention(data: bytes, leak: Leak) -> bool:
-    """Whether the marker reads as a word about the tag: for probes that declare that they ask about it."""
+def is_mention(data: bytes, leak: Leak, text_start: int) -> bool:
+    """Whether the marker reads as a word about the tag: for probes that declare that they ask about it.
+
+    `text_start` is the first byte of the text that is no white space.
+    """
     if leak.kind in ("block", "empty_block"):
-        at_start = not data[: leak.start].strip(_BLANK)
-        set_off = data[leak.end : leak.end + 1] in (b"", b"\n", b"\r") or b"\n" in data[leak.start : leak.end]
-        return not (at_start and set_off)
+        set_off = (
+            data[leak.end : leak.end + 1] in (b"", b"\n", b"\r")
+            or data.find(b"\n", leak.start, leak.end) >= 0
+        )
+        return not (leak.start <= text_start and set_off)
     if leak.kind == "orphan_close":
-        marker_at = leak.end - len(leak.marker.encode())
-        line_start = data.rfind(b"\n", 0, marker_at) + 1
-        line_end = data.find(b"\n", leak.end)
-        line = data[line_start : line_end if line_end >= 0 else len(data)]
-        return bool(line.strip(_BLANK) != leak.marker.encode())
-    return leak.kind == "orphan_open" or bool(data[: leak.start].strip(_BLANK))
+        before = data[max(0, leak.end - _LINE) : leak.end - len(leak.marker.encode())]
+        behind = data[leak.end : leak.end + _LINE]
+        line = before.rpartition(b"\n")[2] + behind.partition(b"\n")[0]
+        return bool(line.strip(_BLANK))
+    return leak.kind == "orphan_open" or leak.start > text_start

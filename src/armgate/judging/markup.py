@@ -34,15 +34,24 @@ class Markup(NamedTuple):
 
 def markup_of(text: str) -> list[Markup] | None:
     """Everything in `text` that Markdown would render as more than a paragraph; `None` if too long."""
-    starts = [0, *(ending.end() for ending in _LINE_END.finditer(text))]
-    if len(text) > limits.INLINE_CHARS or len(starts) > limits.MARKDOWN_LINES:
+    if _too_large(text):
         return None
-    starts.append(len(text))
+    starts = [0, *(ending.end() for ending in _LINE_END.finditer(text)), len(text)]
     return [
         Markup(kind, starts[lines[0]], starts[min(lines[1], len(starts) - 1)])
         for token in _PARSER.parse(text)
         for kind, lines in _kinds(token)
     ]
+
+
+def _too_large(text: str) -> bool:
+    """Also of texts whose brackets or cells cost the parser more than their length tells."""
+    return (
+        len(text) > limits.INLINE_CHARS
+        or text.count("\n") + text.count("\r") > limits.MARKDOWN_LINES
+        or text.count("[") > limits.INLINE_BRACKETS
+        or text.count("|") > limits.INLINE_PIPES
+    )
 
 
 def _kinds(token: Token) -> Iterator[tuple[str, list[int]]]:

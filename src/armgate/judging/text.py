@@ -14,6 +14,11 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLOCK = 4096
 
 
+def count_line_ends(text: str, start: int, end: int) -> int:
+    """Line ends (CRLF, CR, LF) that begin at characters `start` to `end`."""
+    return text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)
+
+
 class Text:
     """One text. `base` is the byte offset of its start within the channel that spans refer to.
 
@@ -26,6 +31,7 @@ class Text:
         self.value = value
         self._base = base
         self._whole = whole
+        self._counted = (0, 1, 0)
 
     @cached_property
     def data(self) -> bytes:
@@ -69,9 +75,13 @@ class Text:
 
     def place(self, char: int) -> str:
         """`line L, column C` of a character, both from 1."""
-        before = self.value[:char]
-        line = before.count("\n") + before.count("\r") - before.count("\r\n") + 1
-        start = max(before.rfind("\n"), before.rfind("\r")) + 1
+        value, (at, line, start) = self.value, self._counted
+        if char < at:
+            at, line, start = 0, 1, 0
+        line += count_line_ends(value, at, char)
+        start = max(start, value.rfind("\n", at, char) + 1, value.rfind("\r", at, char) + 1)
+        # Breaches come in the order of the text, so each place is counted from the one before.
+        self._counted = (char, line, start)
         return f"line {line}, column {char - start + 1}"
 
     @cached_property

@@ -12,10 +12,10 @@ SCRIPTS_OF: dict[str, tuple[str, ...]] = {
 FUNCTION_WORDS: dict[str, frozenset[str]] = {
     code: frozenset(words.split())
     for code, words in {
-        "en": "the of and to in is that it for was on are as with be by this from at or an which have not"
-        " you they their were has can its will into than these",
-        "de": "der die das und ist in zu den von mit sich des auf für nicht ein eine als auch es an werden aus"
-        " er hat dass sie nach wird bei einer um am sind noch wie einem",
+        "en": "the of and to in is that it for was on are as with be by this from at or an which have"
+        " not you they their were has can its will into than these",
+        "de": "der die das und ist in zu den von mit sich des auf für nicht ein eine als auch es an werden"
+        " aus er hat dass sie nach wird bei einer um am sind noch wie einem",
         "fr": "le la les de des et est un une du en que qui dans pour par sur pas plus au avec ce il sont ne"
         " se aux cette ou nous vous leur ses mais été",
         "es": "el la los las de que y en un una es por con para se no al del lo como más su pero son o este"

@@ -65,7 +65,7 @@ class Rates(Frozen):
 
 
 class TtftByCache(Frozen):
-    """TTFT of one prompt's runs in seconds, apart by what the prefix cache did: regimes are never averaged."""
+    """TTFT of one prompt's runs in seconds, by what the prefix cache did; regimes are never averaged."""
 
     cold_s: float | None
     """The first run, where the server reported no cached token for it."""

@@ -82,21 +82,28 @@ def _flags(gates: Sequence[GateRecord]) -> Flags:
 
 
 def _reasons(gates: Sequence[GateRecord], boots: Boots) -> tuple[str, ...]:
-    """Required gates that did not pass, worst kind first, in ladder order within a kind."""
-    rank = {Outcome.FAILED: 0, Outcome.ERRORED: 1, Outcome.VOID: 2, Outcome.SKIPPED: 3}
-    open_gates = sorted(
-        (gate for gate in gates if gate.required and gate.outcome in rank), key=lambda g: rank[g.outcome]
-    )
-    reasons = [f"{gate.gate} {gate.outcome}: {_words(gate)}" for gate in open_gates]
+    """Required gates that did not pass, worst kind first, in ladder order within a kind; skips by cause."""
     never = [record for record, _ in boots.values() if not record.was_ready]
-    causes = [f"not ready: {record.cause}: {record.message}" for record in never if record.cause]
-    return tuple(causes + reasons)
+    if len(never) == len(boots):
+        return tuple(f"not ready: {record.cause}: {record.message}" for record in never)
+    required = [gate for gate in gates if gate.required]
+    reasons = [
+        f"{gate.gate} {gate.outcome}: {_words(gate)}"
+        for outcome in (Outcome.FAILED, Outcome.ERRORED, Outcome.VOID)
+        for gate in required
+        if gate.outcome is outcome
+    ]
+    skips: dict[str, list[str]] = {}
+    for gate in required:
+        if gate.outcome is Outcome.SKIPPED:
+            skips.setdefault(str(gate.because_of), []).append(gate.gate)
+    reasons += [f"skipped because of {cause}: {', '.join(names)}" for cause, names in skips.items()]
+    return tuple(reasons)
 
 
 def _words(gate: GateRecord) -> str:
     verdict = next(v for v in gate.verdicts.values() if v.outcome is gate.outcome)
-    said = verdict.message or verdict.cause or ""
-    return f"because of {verdict.because_of} ({said})" if verdict.because_of else said
+    return verdict.message or verdict.cause or ""
 
 
 def _identity(arm: Arm, boots: Boots) -> Identity:

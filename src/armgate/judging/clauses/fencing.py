@@ -9,18 +9,21 @@ from armgate.judging.clauses.breach import Breach, at
 from armgate.judging.fences import Block
 from armgate.judging.markup import markup_of
 from armgate.judging.text import Text
+from armgate.model.clauses.base import compiled
 from armgate.model.clauses.text import NoFence, OneFence, PlainText
 
 ASCII_BLANK = " \t\n\r"
-_FENCE_LINE = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[^\r\n]{0,40}", re.MULTILINE)
+_FENCE_LINE = compiled(r"(?m)^ {0,3}(?:`{3,}|~{3,})")
 _BACKTICK_LINE = re.compile(r"^ {0,3}`{3,}[^\r\n]{0,40}", re.MULTILINE)
 
 
 def no_fence(options: NoFence, text: Text) -> Iterator[Breach]:
     fences = text.fences
     if fences.too_large:
-        for line in _FENCE_LINE.finditer(text.value):
-            yield at(text, "fence_line", f"a line begins with a fence: {line[0]!r}", *line.span())
+        for line in _FENCE_LINE.finditer(text.data):
+            yield Breach(
+                "fence_line", "a line begins with a fence", text.byte_span(*line.span()), text.channel
+            )
         return
     for block in fences.blocks:
         kind, says = _kind_of(block, text)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import re2
 
+from armgate.judging import limits
 from armgate.judging.clauses.breach import Breach, at
 from armgate.judging.leaks import KNOWN, Leak, find_leaks, is_mention, markers
 from armgate.judging.loops import blank_runs, loops
@@ -30,10 +31,15 @@ def no_reasoning_leak(options: NoReasoningLeak, text: Text) -> Iterator[Breach]:
     if options.families is not None or options.extra:
         chosen = [f for f in REASONING_FAMILIES if options.families is None or f.family in options.families]
         known = markers((*chosen, *options.extra))
-    for leak in find_leaks(text.data, known):
+    text_start = len(text.data) - len(text.data.lstrip())
+    for number, leak in enumerate(find_leaks(text.data, known)):
+        if number == limits.MARKERS:
+            message = f"more than {limits.MARKERS} markers; the rest is not judged"
+            yield Breach("too_many_markers", message, text.byte_span(leak.start, leak.end), text.channel)
+            return
         if leak.kind == "empty_block" and options.empty_block == "allowed":
             continue
-        if options.allow_tag_words and is_mention(text.data, leak):
+        if options.allow_tag_words and is_mention(text.data, leak, text_start):
             continue
         yield Breach(leak.kind, _leak_message(leak), text.byte_span(leak.start, leak.end), text.channel)
 
@@ -78,34 +84,38 @@ def no_replacement_characters(options: NoReplacementCharacters, subject: Subject
 
 
 _INVISIBLE = (
-    r"[\x{00}-\x{08}\x{0B}\x{0C}\x{0E}-\x{1F}\x{7F}-\x{9F}\x{AD}\x{34F}\x{61C}\x{115F}\x{1160}\x{17B4}\x{17B5}"
-    r"\x{180B}-\x{180E}\x{200B}-\x{200F}\x{2028}-\x{202E}\x{2060}-\x{206F}\x{3164}\x{FE00}-\x{FE0F}\x{FEFF}"
-    r"\x{FFA0}\x{FFF0}-\x{FFFB}\x{1BCA0}-\x{1BCA3}\x{1D173}-\x{1D17A}\x{E0000}-\x{E0FFF}"
+    "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_ODD_SPACES = r"\x{A0}\x{1680}\x{2000}-\x{200A}\x{202F}\x{205F}\x{3000}"
-_SEEN = compiled(_INVISIBLE + "]")
-_SEEN_AND_SPACES = compiled(_INVISIBLE + _ODD_SPACES + "]")
+_ODD_SPACES = "\xa0\u1680\u2000-\u200a\u202f\u205f\u3000"
+_UNSEEN = f"[{_INVISIBLE}]"
+_UNSEEN_OR_ODD = f"[{_INVISIBLE}{_ODD_SPACES}]"
+_QUICK = {pattern: compiled(pattern) for pattern in (_UNSEEN, _UNSEEN_OR_ODD)}
+_EACH = {pattern: re.compile(pattern) for pattern in (_UNSEEN, _UNSEEN_OR_ODD)}
 _JOINERS = "\u200c\u200d"
 
 
 def no_invisible_characters(options: NoInvisibleCharacters, text: Text) -> Iterator[Breach]:
-    pattern = _SEEN_AND_SPACES if options.odd_spaces == "refused" else _SEEN
+    pattern = _UNSEEN_OR_ODD if options.odd_spaces == "refused" else _UNSEEN
+    if _QUICK[pattern].search(text.data) is None:
+        return
     allowed = {chr(int(code[2:], 16)) for code in options.allow}
-    for found in pattern.finditer(text.data):
-        char = found.group().decode("utf-8", "surrogatepass")
-        if char not in allowed and not _is_needed(char, text.data, *found.span()):
+    for number, found in enumerate(_EACH[pattern].finditer(text.value)):
+        if number == limits.MARKERS:
+            message = f"more than {limits.MARKERS} of them; the rest is not judged"
+            yield at(text, "too_many_characters", message, *found.span())
+            return
+        char = found[0]
+        if char not in allowed and not _is_needed(char, text.value, found.start()):
             kind = "odd_space" if unicodedata.category(char) == "Zs" else "invisible"
             name = unicodedata.name(char, "control character")
-            place = text.place(len(text.data[: found.start()].decode("utf-8", "surrogatepass")))
-            yield Breach(
-                kind, f"U+{ord(char):04X} {name} at {place}", text.byte_span(*found.span()), text.channel
-            )
+            yield at(text, kind, f"U+{ord(char):04X} {name} at {text.place(found.start())}", *found.span())
 
 
-def _is_needed(char: str, data: bytes, start: int, end: int) -> bool:
+def _is_needed(char: str, value: str, place: int) -> bool:
     """Whether a joiner or selector does what it is for: inside an emoji, or between letters that join."""
-    before = data[max(0, start - 8) : start].decode("utf-8", "ignore")[-1:]
-    after = data[end : end + 8].decode("utf-8", "ignore")[:1]
+    before, after = value[max(0, place - 1) : place], value[place + 1 : place + 2]
     if char in "\ufe0e\ufe0f":
         return bool(before) and (
             unicodedata.category(before) in ("So", "Sm", "Sk") or before in "#*0123456789"

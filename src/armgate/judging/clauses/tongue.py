@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import re2
 
+from armgate.judging import limits
 from armgate.judging.clauses.breach import Breach
 from armgate.judging.text import Text
 from armgate.judging.tongues import FUNCTION_WORDS, LANGUAGES_OF, SCRIPTS_OF
@@ -15,7 +16,7 @@ from armgate.model.clauses.base import compiled
 from armgate.model.clauses.text import Language, Script
 
 _LETTERS = compiled(r"\p{L}+")
-_NO_MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*_`", " "))
+_NO_MARKS = str.maketrans(dict.fromkeys('.,;:!?()"*_`', " "))
 _SHARED_MARKS = r"\x{3005}\x{3006}\x{30FC}\x{FF70}"
 """Letters that Unicode counts to several scripts and that Japanese writes among its own."""
 
@@ -34,6 +35,9 @@ def _letters_in(scripts: tuple[str, ...]) -> re2._Regexp:
 
 
 def script(options: Script, text: Text) -> Iterator[Breach]:
+    if len(text.value) > limits.PROSE_CHARS:
+        yield _too_large(text)
+        return
     judged = Text(text.channel, text.prose, whole=text.all) if options.ignore_code else text
     if options.mostly:
         share = _share(judged.data, options.mostly)
@@ -48,19 +52,28 @@ def script(options: Script, text: Text) -> Iterator[Breach]:
             yield Breach("forbidden_script", message, judged.byte_span(*found.span()), text.channel)
 
 
+def _too_large(text: Text) -> Breach:
+    return Breach(
+        "too_large", f"longer than {limits.PROSE_CHARS} characters, not judged", text.all, text.channel
+    )
+
+
 def _share(data: bytes, scripts: tuple[str, ...]) -> float:
     """Share of the letters that belong to one of the scripts; 0 where there is no letter."""
-    foreign = _count(_letters_outside(scripts), data)
-    if not foreign:
+    foreign = _letters_outside(scripts)
+    if foreign.search(data) is None:
         return 1.0 if _LETTERS.search(data) else 0.0
-    return 1 - foreign / _count(_LETTERS, data)
-
-
-def _count(pattern: re2._Regexp, data: bytes) -> int:
-    return sum(len(found.group().decode("utf-8", "surrogatepass")) for found in pattern.finditer(data))
+    # Each different character is classified once, however long the text is.
+    counted = Counter(data.decode("utf-8", "surrogatepass"))
+    letters = {c: n for c, n in counted.items() if c.isalpha()}
+    outside = sum(n for c, n in letters.items() if foreign.search(c.encode("utf-8", "surrogatepass")))
+    return 1 - outside / max(sum(letters.values()), 1)
 
 
 def language(options: Language, text: Text) -> Iterator[Breach]:
+    if len(text.value) > limits.PROSE_CHARS:
+        yield _too_large(text)
+        return
     judged = text.prose if options.ignore_code else text.value
     data = judged.encode("utf-8", "surrogatepass")
     scripts = SCRIPTS_OF[options.is_]
@@ -77,7 +90,7 @@ def language(options: Language, text: Text) -> Iterator[Breach]:
 
 def _chinese_or_japanese(wanted: str, data: bytes, text: Text) -> Iterator[Breach]:
     """Han alone tells neither: Japanese prose has kana, Chinese prose has none."""
-    kana = 1 - _count(_letters_outside(("Hiragana", "Katakana")), data) / max(_count(_LETTERS, data), 1)
+    kana = _share(data, ("Hiragana", "Katakana"))
     if (kana > 0.05) != (wanted == "ja"):
         message = f"{kana:.0%} of the letters are kana, which is not {wanted!r}"
         yield Breach("other_language", message, text.all, text.channel)

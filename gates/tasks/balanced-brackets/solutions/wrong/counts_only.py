@@ -1,0 +1,2 @@
+def balanced(text):
+    return all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))

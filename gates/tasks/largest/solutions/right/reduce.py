@@ -1,0 +1,6 @@
+from functools import reduce
+
+
+def largest(xs):
+    """The largest number of a non-empty list."""
+    return reduce(lambda a, b: a if a >= b else b, xs)

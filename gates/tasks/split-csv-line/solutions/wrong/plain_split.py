@@ -1,0 +1,2 @@
+def split_line(line):
+    return [f.strip('"') for f in line.split(",")]

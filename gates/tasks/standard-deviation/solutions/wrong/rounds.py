@@ -1,0 +1,6 @@
+import math
+
+
+def deviation(xs):
+    mean = math.fsum(xs) / len(xs)
+    return round(math.sqrt(math.fsum((x - mean) ** 2 for x in xs) / len(xs)), 4)
