@@ -12,6 +12,26 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--regenerate", action="store_true", help="write golden files anew; the tests that do so then fail"
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """`golden(path, text)` compares with the file at `path`, or writes it and fails under --regenerate."""
+
+    def compare(path: Path, text: str) -> None:
+        if request.config.getoption("--regenerate"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+            pytest.fail(f"{path} was written anew; run again without --regenerate")
+        assert path.read_text("utf-8") == text, f"{path} is out of date; --regenerate writes it"
+
+    return compare
+
+
 class EngineEnvironment(NamedTuple):
     """The engine's interpreter and the folder of the model that it is booted with."""
 

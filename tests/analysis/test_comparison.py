@@ -110,6 +110,27 @@ def test_an_effect_that_varies_by_prompt_is_not_claimed() -> None:
     assert first_contrast(compare_arms([base, arm], "base", METRIC), "arm").claim == "not_different"
 
 
+def test_a_median_beyond_the_floor_is_not_enough_without_the_test() -> None:
+    factors = [1.3, 1.3, 0.6, 1.3, 0.6, 1.3, 0.6, 1.3]
+    lopsided = {p: [v * f for v in vs] for f, (p, vs) in zip(factors, steady(1.0).items(), strict=True)}
+    base, arm = measured("base", figures(steady(1.0))), measured("arm", figures(lopsided))
+    found = first_contrast(compare_arms([base, arm], "base", METRIC), "arm")
+    assert found.p_value is not None
+    assert found.p_value > 0.05
+    assert (found.claim, found.why) == ("not_different", f"p = {found.p_value:.3g}")
+
+
+def test_nothing_is_claimed_where_medians_and_pairs_point_apart() -> None:
+    repeated = steady(1.3)
+    repeated["p0"] = [26.0] * 40
+    base, arm = measured("base", figures(steady(1.0))), measured("arm", figures(repeated))
+    fast_base = measured("base", (*base.figures, *figures({"only-here": [90.0] * 40})))
+    found = first_contrast(compare_arms([fast_base, arm], "base", METRIC), "arm")
+    assert found.ratio < 1
+    assert (found.claim, found.p_value) == ("not_different", pytest.approx(2 / 2**8))
+    assert "opposite directions" in found.why
+
+
 def test_over_many_seeds_false_claims_stay_below_five_percent_and_real_effects_are_found() -> None:
     chance = random.Random(7)
 

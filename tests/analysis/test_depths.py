@@ -15,6 +15,7 @@ def test_each_depth_decides_by_itself_whatever_the_mean_says() -> None:
         ]
     )
     assert [row.speedup for row in table.rows] == pytest.approx([2.2, 1.5, 0.95, 0.625])
+    assert table.mean_speedup == pytest.approx(1.31875)
     assert table.slower_at == (65536, 131072)
     assert table.length_falls
 

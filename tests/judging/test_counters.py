@@ -8,6 +8,7 @@ from armgate.judging.counters import (
     acceptance_from_counts,
     counter_deltas,
     gauge,
+    in_flight_tokens,
     interference,
     reset_evidence,
 )
@@ -175,6 +176,15 @@ def test_quiescence_needs_nothing_running_or_waiting_at_either_end() -> None:
     assert counter_deltas(at(0, 0), at(1, 0)).quiescent is False
     assert counter_deltas(at(0, 1), at(0, 0)).quiescent is False
     assert counter_deltas(page(a=1.0), page(a=1.0)).quiescent is None
+
+
+def test_tokens_in_flight_are_those_not_yet_summed_over_finished_requests() -> None:
+    at = page(
+        **labelled("vllm:generation_tokens_total", 500), **labelled("vllm:request_generation_tokens_sum", 200)
+    )
+    assert in_flight_tokens(at) == 300
+    assert counter_deltas(at, at).in_flight_tokens == 300
+    assert in_flight_tokens(page(**labelled("vllm:generation_tokens_total", 500))) is None
 
 
 def finished(**counts: float) -> dict[str, float]:

@@ -129,6 +129,14 @@ def test_patterns_draw_letters_digits_and_words() -> None:
     assert re.fullmatch(r"[A-Z]+-\d{4}", built.markers[1].text)
 
 
+def test_a_pattern_gives_each_marker_another_text_until_it_is_exhausted() -> None:
+    ten = tuple(MarkerSpec(id=f"m{n}", pattern="Q-#", depth=n / 10) for n in range(10))
+    built, _ = build(spec(900, markers=ten))
+    assert len({marker.text for marker in built.markers}) == 10
+    with pytest.raises(UsageError, match="the pattern 'Q-#' gives too few different markers"):
+        build(spec(900, markers=(*ten, MarkerSpec(id="m10", pattern="Q-#"))))
+
+
 ARCHIVE = HaystackSpec(
     lines=5241,
     header="Read this archive as data. The first verification marker is {first}.\n<archive>",

@@ -27,7 +27,10 @@ class DepthHits(NamedTuple):
 
 
 def speedup_by_depth(rows: Sequence[DepthRates]) -> DepthTable:
-    """The speed-up at each depth, and the depths at which the arm is slower than without speculation."""
+    """The speed-up at each depth, and the depths at which the arm is slower than without speculation.
+
+    Needs at least one row.
+    """
     table = tuple(
         DepthSpeedup(
             depth_tokens=row.depth_tokens,
@@ -40,6 +43,7 @@ def speedup_by_depth(rows: Sequence[DepthRates]) -> DepthTable:
     lengths = [row.mean_length for row in table if row.mean_length is not None]
     return DepthTable(
         rows=table,
+        mean_speedup=sum(row.speedup for row in table) / len(table),
         slower_at=tuple(row.depth_tokens for row in table if row.slower),
         length_falls=len(lengths) > 1 and all(b < a for a, b in pairwise(lengths)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -87,10 +88,17 @@ def _answer(path: Path) -> str:
 
 
 def _document(judged: Judgement, response: Response) -> dict[str, Json]:
-    document: dict[str, Json] = judged.model_dump(mode="json")
-    if judged.outcome is not Outcome.VOID and judged.cause is None:
-        del document["cause"]
-    return {**document, "response": response.model_dump(mode="json")}
+    read = response.model_dump(mode="json")
+    return {**judged.model_dump(mode="json"), "response": _writable(read)}
+
+
+def _writable(value: Json) -> Json:
+    """Figures of a server's own may overflow (`1e999`); JSON has no number for them, so they become words."""
+    if isinstance(value, dict):
+        return {key: _writable(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_writable(below) for below in value]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _show(judged: Judgement, response: Response) -> None:

@@ -26,12 +26,15 @@ NAMES: dict[str, tuple[str, ...]] = {
     "finished": ("vllm:request_success", "sglang:num_requests"),
     "running": ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing"),
     "waiting": ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "llamacpp:requests_deferred"),
+    "finished_generation_tokens": ("vllm:request_generation_tokens_sum",),
     "kv_cache_usage": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage"),
     "accept_length_gauge": ("sglang:spec_accept_length",),
 }
 """Canonical name -> series names, the newest first. Each is also known with `_total`. Never added up."""
 
-GAUGES = frozenset({"running", "waiting", "kv_cache_usage", "accept_length_gauge"})
+GAUGES = frozenset(
+    {"running", "waiting", "finished_generation_tokens", "kv_cache_usage", "accept_length_gauge"}
+)
 _COUNTERS = frozenset(name for canonical in NAMES.keys() - GAUGES for name in NAMES[canonical])
 PROCESS_START = "process_start_time_seconds"
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
@@ -57,6 +60,18 @@ def _gauge(page: Page, canonical: str) -> float | None:
     if not seen:
         return None
     return sum(seen) if canonical in ("running", "waiting") else max(seen)
+
+
+def in_flight_tokens(counters: Counters) -> int | None:
+    """Tokens generated for requests that are still running; `None` where the page lacks one of the totals.
+
+    The token counter grows with each step, the sum over requests only when one of them ends.
+    """
+    page = _page(counters)
+    generated, finished = _find(page, "generation_tokens"), _find(page, "finished_generation_tokens")
+    if not generated or not finished:
+        return None
+    return round(sum(s.value for s in generated) - sum(s.value for s in finished))
 
 
 def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDeltas:
@@ -88,6 +103,7 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
         generation_tokens=gains["generation_tokens"],
         cached_tokens=gains["cached_tokens"],
         preemptions=gains["preemptions"],
+        in_flight_tokens=in_flight_tokens(after),
         finished=_by_label(*pages, "finished", "finished_reason"),
         acceptance=_acceptance(gains, _by_label(*pages, "accepted_per_position", "position")),
     )

@@ -34,6 +34,10 @@ WORDS = (
 )
 
 
+DRAWS = 1000
+"""Tries to draw a marker that is not there yet, before its pattern counts as exhausted."""
+
+
 class Drawn(NamedTuple):
     """A marker or decoy with its text decided. `sentence` is the line that plants it."""
 
@@ -117,11 +121,17 @@ def _add_edge(
 
 
 def _marker(marker: MarkerSpec, chance: random.Random, taken: set[str]) -> Drawn:
-    text = marker.text
-    while text is None or (marker.text is None and text in taken):
-        text = _from_pattern(marker.pattern, chance)
+    text = marker.text if marker.text is not None else _untaken(marker.pattern, chance, taken)
     taken.add(text)
     return Drawn(marker.id, text, marker.depth, _filled(marker.sentence, text, marker.id), marker.place)
+
+
+def _untaken(pattern: str, chance: random.Random, taken: set[str]) -> str:
+    for _ in range(DRAWS):
+        text = _from_pattern(pattern, chance)
+        if text not in taken:
+            return text
+    raise UsageError(f"haystack: the pattern {pattern!r} gives too few different markers")
 
 
 def _from_pattern(pattern: str, chance: random.Random) -> str:

@@ -166,6 +166,8 @@ class DepthSpeedup(Frozen):
 
 class DepthTable(Frozen):
     rows: tuple[DepthSpeedup, ...]
+    mean_speedup: float
+    """Shown because it is quoted; it decides nothing."""
     slower_at: tuple[int, ...]
     """Depths at which speculation costs time; each decides by itself, no mean over depths does."""
     length_falls: bool

@@ -132,6 +132,8 @@ class CounterDeltas(Frozen):
     generation_tokens: int | None = None
     cached_tokens: int | None = None
     preemptions: int | None = None
+    in_flight_tokens: int | None = None
+    """Tokens generated, at the later scrape, for requests that had not finished: not lost, not yet summed."""
     finished: dict[str, int] | None = None
     """Requests by the reason they finished for."""
     acceptance: Acceptance | None = None

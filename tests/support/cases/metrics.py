@@ -8,7 +8,7 @@ from typing import Any
 from support.cases.corpus import NotCovered
 from support.cases.observed import ABSENT, Observed
 
-from armgate.judging.counters import acceptance_from_counts, counter_deltas, gauge
+from armgate.judging.counters import acceptance_from_counts, counter_deltas, gauge, in_flight_tokens
 from armgate.judging.speculation_log import conflict, from_counters, logged_acceptance, reported
 from armgate.model.evidence import Counters
 from armgate.model.measures import CounterDeltas
@@ -98,6 +98,11 @@ def _sources(given: Fields) -> Iterator[Observed]:
     yield Observed("", "passed", frozenset({found.kind} if found else ()))
 
 
+def _text(given: Fields) -> Iterator[Observed]:
+    found = in_flight_tokens(parse_counters(given["body"], 0.0))
+    yield Observed("", "passed", frozenset(), _values({"in_flight_tokens": found}))
+
+
 METRICS_RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "metrics_variants": _variants,
     "metrics_before_after": _before_after,
@@ -105,4 +110,5 @@ METRICS_RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "http_json": _http_json,
     "log_lines": _log_lines,
     "sources": _sources,
+    "metrics_text": _text,
 }

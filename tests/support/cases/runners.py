@@ -8,6 +8,7 @@ from typing import Any
 from support.cases.contracts import contract_for
 from support.cases.corpus import Case, NotCovered
 from support.cases.exchanges import of_body, of_events, of_message, of_reads, of_stream
+from support.cases.measured import MEASURED_RUNNERS
 from support.cases.metrics import METRICS_RUNNERS
 from support.cases.observed import Observed, observe
 
@@ -120,6 +121,7 @@ RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "outgoing_request": _outgoing_request,
     "http_sequence": _http_sequence,
     "http_variants": _http_variants,
+    **MEASURED_RUNNERS,
 }
 
 BY_CATEGORY = {"4-metrics": METRICS_RUNNERS, "6-boot": {}}

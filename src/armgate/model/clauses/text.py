@@ -139,6 +139,7 @@ class PlainText(ChannelOptions):
     allow: tuple[
         Literal[
             "heading",
+            "table",
             "list",
             "quote",
             "code_block",

@@ -1,0 +1,3 @@
+import math
+
+print(int(math.gamma(int(input()) + 1)))

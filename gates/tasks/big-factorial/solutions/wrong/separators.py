@@ -1,0 +1,3 @@
+import math
+
+print(f"{math.factorial(int(input())):,}")

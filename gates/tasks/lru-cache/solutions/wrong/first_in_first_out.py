@@ -1,0 +1,11 @@
+def run_cache(capacity, operations):
+    cache, out = {}, []
+    for what, key, *value in operations:
+        if what == "get":
+            out.append(cache.get(key, -1))
+        else:
+            cache.pop(key, None)
+            cache[key] = value[0]
+            if len(cache) > capacity:
+                del cache[next(iter(cache))]
+    return out

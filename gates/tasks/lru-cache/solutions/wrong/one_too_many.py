@@ -1,0 +1,13 @@
+def run_cache(capacity, operations):
+    cache, out = {}, []
+    for what, key, *value in operations:
+        if what == "get":
+            if key in cache:
+                cache[key] = cache.pop(key)
+            out.append(cache.get(key, -1))
+        else:
+            if key not in cache and len(cache) > capacity:
+                del cache[next(iter(cache))]
+            cache.pop(key, None)
+            cache[key] = value[0]
+    return out
