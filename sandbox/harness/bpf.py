@@ -17,10 +17,15 @@ LOAD, EQUAL, GREATER, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x25, 0x35, 0x45, 
 NUMBER_OFFSET, ARCH_OFFSET, ARGS_OFFSET = 0, 4, 16
 
 
-def program(machine, pid, watch):
-    """Instructions `(code, jump_true, jump_false, k)`; `watch` is the action for watched calls."""
+def program(machine, pid, watch, under_another_filter):
+    """Instructions `(code, jump_true, jump_false, k)`. `watch` is the action for watched calls.
+
+    Where a container's filter stands above this one, its refusal would outrank a report, so what it
+    refuses is killed here.
+    """
     architecture, column = ARCHITECTURES[machine]
     numbers = {name: pair[column] for name, pair in syscalls.NUMBERS.items() if pair[column] is not None}
+    actions = {"watch": watch, "hard": KILL_PROCESS if under_another_filter else watch}
     code = [
         (LOAD, 0, 0, ARCH_OFFSET),
         (EQUAL, 1, 0, architecture),
@@ -32,12 +37,12 @@ def program(machine, pid, watch):
     code += [(GREATER, 0, 1, syscalls.HIGHEST), (RETURN, 0, 0, ERRNO | policy.ENOSYS)]
     for name, (rules, otherwise) in policy.CONDITIONAL.items():
         if name in numbers:
-            action = watch if otherwise == "watch" else ERRNO | otherwise
-            block = _conditional(rules, action, pid)
+            block = _conditional(rules, otherwise, actions, pid)
             code += [(EQUAL, 0, len(block), numbers[name]), *block]
-    for names, action in ((policy.ALLOWED, ALLOW), (policy.WATCHED, watch)):
-        for number in sorted(numbers[name] for name in names if name in numbers):
-            code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
+    flat = [(name, ALLOW) for name in policy.ALLOWED]
+    flat += [(name, actions["watch" if name in policy.OUTER else "hard"]) for name in policy.WATCHED]
+    for number, action in sorted((numbers[name], action) for name, action in flat if name in numbers):
+        code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
     code.append((RETURN, 0, 0, ERRNO | policy.EPERM))
     return code
 
@@ -47,32 +52,38 @@ def name_of(machine, number):
     return next((name for name, pair in syscalls.NUMBERS.items() if pair[column] == number), "call %d" % number)
 
 
-def _conditional(rules, otherwise, pid):
+def _conditional(rules, otherwise, actions, pid):
     block = []
-    for argument, test, values in rules:
+    for argument, test, values, *own in rules:
+        says = own[0] if own else otherwise
+        action = actions[says] if says in actions else ERRNO | says
         ks = [pid if value is policy.SELF else value for value in values]
         # Only the low word: the kernel takes these arguments as 32-bit integers.
         block.append((LOAD, 0, 0, ARGS_OFFSET + 8 * argument))
-        block += _TESTS[test](ks, otherwise)
+        block += [*_TESTS[test](ks), (RETURN, 0, 0, action)]
     return [*block, (RETURN, 0, 0, ALLOW)]
 
 
-def _one_of(ks, otherwise):
-    return [(EQUAL, len(ks) - i, 0, k) for i, k in enumerate(ks)] + [(RETURN, 0, 0, otherwise)]
+def _one_of(ks):
+    """Tests that jump over the return that follows them where the rule holds, and fall onto it where not."""
+    return [(EQUAL, len(ks) - i, 0, k) for i, k in enumerate(ks)]
 
 
-def _none_of(ks, otherwise):
+def _none_of(ks):
     last = len(ks) - 1
-    tests = [(EQUAL, last - i, 1 if i == last else 0, k) for i, k in enumerate(ks)]
-    return [*tests, (RETURN, 0, 0, otherwise)]
+    return [(EQUAL, last - i, 1 if i == last else 0, k) for i, k in enumerate(ks)]
 
 
-def _any_bit(ks, otherwise):
-    return [(ANY_BIT, 1, 0, ks[0]), (RETURN, 0, 0, otherwise)]
+def _any_bit(ks):
+    return [(ANY_BIT, 1, 0, ks[0])]
 
 
-def _never(_ks, otherwise):
-    return [(RETURN, 0, 0, otherwise)]
+def _no_bit(ks):
+    return [(ANY_BIT, 0, 1, ks[0])]
 
 
-_TESTS = {"in": _one_of, "not_in": _none_of, "has_bits": _any_bit, "never": _never}
+def _never(_ks):
+    return []
+
+
+_TESTS = {"in": _one_of, "not_in": _none_of, "has_bits": _any_bit, "lacks_bits": _no_bit, "never": _never}

@@ -46,12 +46,12 @@ class CallFilter:
     _STAND_IN = 0x7FFFFFFF
     """Larger than any process id; where it stands in the program, the real one is put."""
 
-    def __init__(self):
-        self._reporting = self._assemble(bpf.NOTIFY)
-        self._killing = self._assemble(bpf.KILL_PROCESS)
+    def __init__(self, under_another_filter):
+        self._reporting = self._assemble(bpf.NOTIFY, under_another_filter)
+        self._killing = self._assemble(bpf.KILL_PROCESS, under_another_filter)
 
-    def _assemble(self, watch):
-        program = bpf.program(MACHINE, self._STAND_IN, watch)
+    def _assemble(self, watch, under_another_filter):
+        program = bpf.program(MACHINE, self._STAND_IN, watch, under_another_filter)
         code = bytearray(b"".join(struct.pack("=HBBI", *instruction) for instruction in program))
         places = [8 * i + 4 for i, (_, _, _, k) in enumerate(program) if k == self._STAND_IN]
         return code, places

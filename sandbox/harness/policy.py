@@ -1,6 +1,8 @@
 """The system calls that an answer may make, as names: allowed, watched (an attempt to get out), the rest refused.
 
-Rules on arguments are triples `(argument, test, values)`; a call passes when every rule holds, else `otherwise`.
+Rules on arguments are `(argument, test, values)`; a call passes when every rule holds. What happens otherwise
+is "watch" (the case ends and the call is named), "hard" (the same, where a container's own filter would
+refuse the call first: there it ends unnamed) or the errno that the call returns; a rule may say its own.
 """
 
 ALLOWED = frozenset(
@@ -32,7 +34,7 @@ WATCHED = frozenset(
     fork vfork execve execveat
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease kcmp tkill
     pidfd_open pidfd_getfd pidfd_send_signal
-    socket connect bind listen accept accept4
+    connect bind listen accept accept4
     io_uring_setup io_uring_enter io_uring_register
     bpf perf_event_open userfaultfd keyctl add_key request_key memfd_secret
     mount umount2 pivot_root chroot unshare setns open_tree move_mount fsopen fsconfig fspick fsmount
@@ -48,7 +50,11 @@ SELF = object()
 """Stands for the process's own id in a rule's values."""
 
 CLONE_THREAD = 0x00010000
+NAMESPACE_FLAGS = 0x7E020000
+"""CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
 AF_UNIX, SOCK_STREAM, SOCK_FLAGS = 1, 1, 0o2004000
+PLAIN_FAMILIES = (AF_UNIX, 2, 10, 16)
+"""And AF_INET, AF_INET6, AF_NETLINK; AF_VSOCK, for one, is outside every network namespace."""
 HARMLESS_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a file that it opens."""
 HARMLESS_PRCTLS = (3, 15, 16, 21, 0x53564D41)
@@ -59,8 +65,8 @@ SIGNAL_OWNERSHIP = (8, 10, 15)
 EPERM, ENOSYS = 1, 38
 
 CONDITIONAL = {
-    # name: (rules, otherwise); "watch" ends the case, a number is the errno that the call returns
-    "clone": (((0, "has_bits", (CLONE_THREAD,)),), "watch"),
+    "clone": (((0, "lacks_bits", (NAMESPACE_FLAGS,), "hard"), (0, "has_bits", (CLONE_THREAD,))), "watch"),
+    "socket": (((0, "in", PLAIN_FAMILIES, "hard"), (0, "never", ())), "watch"),
     "kill": (((0, "in", (SELF,)),), "watch"),
     "tgkill": (((0, "in", (SELF,)),), "watch"),
     "rt_sigqueueinfo": (((0, "in", (SELF,)),), "watch"),
@@ -76,3 +82,18 @@ CONDITIONAL = {
     # libc falls back to clone(), whose flags a filter can read.
     "clone3": (((0, "never", ()),), ENOSYS),
 }
+
+HARNESS = frozenset(
+    """
+    fork vfork clone execve seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    kill tgkill tkill rt_sigqueueinfo rt_tgsigqueueinfo prctl prlimit64 fcntl ioctl socketpair pidfd_open memfd_create setsid setpgid setpriority
+    sched_setaffinity setuid setgid setgroups setresuid setresgid capset chown fchown lchown fchownat
+    """.split()
+)
+"""What the harness and the container's own start need beyond ALLOWED; a case gives these up before it begins."""
+
+REPORTED = frozenset("connect bind listen accept accept4".split())
+"""What a container's filter lets through, beside sockets of plain families, only so that a case's filter can name it."""
+
+OUTER = ALLOWED | HARNESS | REPORTED
+"""By name, all that a container's filter lets through."""

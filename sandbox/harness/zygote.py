@@ -20,7 +20,7 @@ import scratch
 REQUEST = struct.Struct(">4sIIIIIIIB")
 """Magic, payload length, wall ms, CPU ms, memory MiB, output bytes, scratch MiB, processes, flags."""
 MAGIC = b"AGc1"
-LISTEN, FILE_RULES, KILL_ALL = 1, 2, 4
+LISTEN, WATCH_SCRATCH, KILL_ALL = 1, 2, 4
 
 FRAME = struct.Struct(">BI")
 HELLO, STDOUT, STDERR, RESULT, END = range(5)
@@ -106,7 +106,7 @@ class Case:
 
     def __init__(self, request, wire, scratch_dir, file_rules, call_filter):
         self.request, self.wire, self.scratch_dir = request, wire, scratch_dir
-        self.watches_scratch = file_rules is not None
+        self.watches_scratch = bool(request.flags & WATCH_SCRATCH)
         self.why, self.call, self.status, self.usage = 0, "", None, None
         self.clean, self.waited_us = True, 0
         self.kills_before = out_of_memory_kills()
@@ -323,6 +323,18 @@ def _drop_to(uid):
     os.setresuid(uid, uid, uid)
 
 
+def _file_rules(config):
+    readable = config["readable"]
+    if readable is None:
+        readable = ["/" + name for name in os.listdir("/") if name not in ("proc", "sys")]
+    try:
+        return confine.FileRules(readable, [config["scratch"], os.devnull])
+    except OSError:
+        if config["file_rules"] == "required":
+            raise
+        return None
+
+
 def _status():
     try:
         with open("/proc/self/status") as file:
@@ -332,7 +344,11 @@ def _status():
 
 
 def main(config):
-    """Serves cases until the host closes its end. `config`: scratch, uid or null, readable paths or null."""
+    """Serves cases until the host closes its end.
+
+    `config`: scratch; uid to become, or null; readable paths, or null for all of the sandbox but /proc and
+    /sys; file_rules: whether Landlock is "required" or only "wanted" behind other walls.
+    """
     if config["uid"] is not None:
         _drop_to(config["uid"])
     confine.process_flag(confine.PR_SET_DUMPABLE, 0)
@@ -341,13 +357,11 @@ def main(config):
     os.dup2(0, 1)
     for name in PRELOADED.split():
         __import__(name)
-    file_rules = None
-    if config["readable"] is not None:
-        file_rules = confine.FileRules(config["readable"], [config["scratch"], os.devnull])
-    call_filter = confine.CallFilter()
+    file_rules = _file_rules(config)
+    status = _status()
+    call_filter = confine.CallFilter(under_another_filter=status.get("Seccomp") == "2")
     gc.collect()
     gc.freeze()
-    status = _status()
     facts = {
         "python": sys.version.split()[0],
         "uid": os.getuid(),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import tomllib
+
 from prepare.environment import Environment
 from prepare.machine import GB, Needs
 from prepare.places import Places
@@ -25,8 +28,14 @@ def dev_step(places: Places) -> Step:
 
 
 def _environment(places: Places, name: str, lock: str) -> Environment:
-    inputs = (places.root / lock, places.root / "pyproject.toml")
-    return Environment(places.made / name, inputs, places.logs / f"{name}.log")
+    inputs = (places.root / lock,)
+    return Environment(places.made / name, inputs, places.logs / f"{name}.log", installed_metadata(places))
+
+
+def installed_metadata(places: Places) -> str:
+    """What installing this checkout takes from pyproject.toml: no settings of linters and tests."""
+    config = tomllib.loads((places.root / "pyproject.toml").read_text())
+    return json.dumps([config["build-system"], config["project"], config["tool"]["hatch"]], sort_keys=True)
 
 
 def _step(places: Places, environment: Environment, title: str) -> Step:

@@ -26,11 +26,12 @@ print(json.dumps(sorted({f"{d.metadata['Name']}=={d.version}" for d in metadata.
 
 @dataclasses.dataclass(frozen=True)
 class Environment:
-    """`inputs` are the files that decide its content; a change of any of them makes it anew."""
+    """`inputs` are the files that decide its content, `more` what else does; a change makes it anew."""
 
     folder: Path
     inputs: tuple[Path, ...]
     log: Path
+    more: str = ""
 
     @property
     def python(self) -> Path:
@@ -40,7 +41,8 @@ class Environment:
     def key(self) -> str:
         """Digest of everything that the content depends on; the folder too, since scripts in it name it."""
         digest = hashlib.sha256()
-        for part in (str(self.folder), platform.machine(), ".".join(map(str, sys.version_info[:2]))):
+        version = ".".join(map(str, sys.version_info[:2]))
+        for part in (str(self.folder), platform.machine(), version, self.more):
             digest.update(part.encode() + b"\0")
         for path in self.inputs:
             digest.update(path.read_bytes() + b"\0")

@@ -1,16 +1,12 @@
 """A small workspace whose engine is the stand-in."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-
-from stand_in import SmallWorkspace, register
-
 from armgate.engines.registry import ENGINES
+from support.stand_in import SmallWorkspace, register
 
 
 @pytest.fixture

@@ -22,6 +22,10 @@ from armgate.telemetry.metrics import parse_counters
 
 ROOT = Path(__file__).resolve().parents[2]
 
+EXTRACT = (
+    'Extract name and age as JSON with keys "name" and "age" only, no other text: Maria is 31 years old.'
+)
+
 
 def workspace(root: Path, python: Path, model: Path) -> Path:
     """A workspace whose one arm drafts by n-grams, so that its counters have to move."""
@@ -34,8 +38,7 @@ def workspace(root: Path, python: Path, model: Path) -> Path:
         "id": "short",
         "gates": [
             {"id": "json", "check": "contract", "contract": "json-person", "required": True, "why": "a form",
-             "probes": [{"id": "maria", "max_tokens": 64, "prompt": 'Extract name and age as JSON with keys "name" '
-                         'and "age" only, no other text: Maria is 31 years old.'}]},
+             "probes": [{"id": "maria", "max_tokens": 64, "prompt": EXTRACT}]},
             {"id": "accepted", "check": "acceptance", "required": True, "why": "it drafts",
              "probes": [{"id": "fox", "prompt": " ".join([sentence] * 4), "max_tokens": 48,
                          "body": {"ignore_eos": True}}]},
@@ -79,7 +82,9 @@ def gained(folder: Path, gate: str, series: str) -> float:
 
 
 @pytest.mark.engine
-def test_a_real_arm_is_booted_gated_and_judged_again(tmp_path: Path, engine_environment: tuple[Path, Path]) -> None:
+def test_a_real_arm_is_booted_gated_and_judged_again(
+    tmp_path: Path, engine_environment: tuple[Path, Path]
+) -> None:
     python, model = engine_environment
     plan = make_plan(Workspace(tmp_path), workspace(tmp_path, python, model), known())
     setting = Setting(plan, start(plan, tmp_path / "runs"), Workspace(tmp_path), Progress(), Sandboxes())

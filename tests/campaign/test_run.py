@@ -12,7 +12,6 @@ from pathlib import Path
 import jsonschema
 import psutil
 import pytest
-from stand_in import SmallWorkspace
 
 from armgate.campaign.derived import RunResult, read_plan
 from armgate.campaign.known import known
@@ -31,6 +30,7 @@ from armgate.model.outcome import ArmVerdict, Outcome
 from armgate.model.plan import PlannedGate
 from armgate.model.quality import QualityRecord
 from armgate.reporting.run_folder import RunFolder
+from support.stand_in import SmallWorkspace
 
 P, F, S, V = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID
 
@@ -42,7 +42,9 @@ def setting(small: SmallWorkspace, campaign: Path, progress: Progress | None = N
     return Setting(plan, run, workspace, progress or Progress(), Sandboxes())
 
 
-def run(small: SmallWorkspace, campaign: Path, progress: Progress | None = None) -> tuple[RunFolder, RunResult]:
+def run(
+    small: SmallWorkspace, campaign: Path, progress: Progress | None = None
+) -> tuple[RunFolder, RunResult]:
     made = setting(small, campaign, progress)
     return made.run, asyncio.run(execute(made))
 
@@ -210,7 +212,9 @@ def test_a_gate_whose_input_exceeds_the_window_is_skipped_unsent(small: SmallWor
         {"id": "long", "check": "retrieval", "required": False, "why": "too long", "haystack": haystack}
     )
     folder, result = run(small, small.campaign(short={"serve": {"max_model_len": 300}}))
-    gates = {name: next(g for g in result.records[name].gates if g.gate == "long") for name in ("base", "short")}
+    gates = {
+        name: next(g for g in result.records[name].gates if g.gate == "long") for name in ("base", "short")
+    }
     assert (gates["short"].outcome, gates["short"].because_of) == (S, "exceeds_context")
     assert gates["base"].outcome is not S
     assert not list(folder.boot("short", 0).root.glob("exchanges/long/*"))
@@ -224,8 +228,9 @@ def test_cancelling_mid_gate_leaves_a_complete_record_and_no_process(small: Smal
     async def interrupted() -> RunResult:
         task = asyncio.ensure_future(execute(made))
         folder = made.run.boot("slow", 0)
-        while not (folder.root / "exchanges" / "yes").exists():
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(60):
+            while not (folder.root / "exchanges" / "yes").exists():
+                await asyncio.sleep(0.05)
         await asyncio.sleep(0.5)
         task.cancel()
         return await task
@@ -247,9 +252,9 @@ def test_cancelling_mid_gate_leaves_a_complete_record_and_no_process(small: Smal
 def test_ctrl_c_on_the_command_line(small: SmallWorkspace, tmp_path: Path) -> None:
     slow = small.replies("slow", {"match": "say yes", "text": "yes " * 200, "fault": "slow"})
     campaign = small.campaign(slow={"serve": {"replies": slow}})
-    support = Path(__file__).resolve().parents[1] / "support"
+    tests = Path(__file__).resolve().parents[1]
     script = (
-        f"import sys; sys.path.insert(0, {str(support)!r}); import stand_in; stand_in.register();"
+        f"import sys; sys.path.insert(0, {str(tests)!r}); from support import stand_in; stand_in.register();"
         f"from armgate.cli.app import main; sys.argv = ['armgate', 'run', {str(campaign)!r}]; main()"
     )
     process = subprocess.Popen(

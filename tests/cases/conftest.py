@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+
 from support.cases.corpus import LATER, load_cases
 
 STATES = pytest.StashKey[dict[str, str]]()

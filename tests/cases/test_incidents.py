@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.cases.corpus import LATER, Case, NotCovered, load_cases
 from support.cases.expectations import mismatches
 from support.cases.runners import run

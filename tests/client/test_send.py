@@ -10,7 +10,6 @@ from typing import Any
 
 import httpx
 import pytest
-from faulty_server import ECHO, faulty_server
 
 from armgate.client.recorder import recording_at
 from armgate.client.secrets import Secrets
@@ -22,6 +21,7 @@ from armgate.model.exchange import Exchange, Fate
 from armgate.model.exchange_form import parse_exchange
 from armgate.model.reading import read_response
 from armgate.model.soundness import void_of
+from support.faulty_server import ECHO, faulty_server
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from timing_server import timing_server
 
 from armgate.client.send import send
 from armgate.client.transport import open_client
@@ -18,6 +17,7 @@ from armgate.model.exchange import Exchange
 from armgate.model.reading import read_response
 from armgate.model.response import Channel
 from armgate.model.sse import DONE, parse_sse
+from support.timing_server import timing_server
 
 pytestmark = pytest.mark.anyio
 

@@ -37,7 +37,9 @@ P, F, S, V, E = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID, O
         ([], 3, 3, 3, V),
     ],
 )
-def test_gate_outcome(samples: list[Outcome], planned: int, wanted: int, least: int, outcome: Outcome) -> None:
+def test_gate_outcome(
+    samples: list[Outcome], planned: int, wanted: int, least: int, outcome: Outcome
+) -> None:
     assert gate_outcome(samples, planned, wanted, least) is outcome
 
 

@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import stand_in_engine
-
 from armgate.engines.protocol import ArmFiles
 from armgate.engines.registry import ENGINES
 from armgate.model.arms import Arm
 from armgate.model.base import Json
+from support import stand_in_engine
 
 PROGRAM = Path(stand_in_engine.__file__)
 

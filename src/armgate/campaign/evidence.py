@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 from armgate.client.journal import read_journal
 from armgate.client.recorder import recording_at
 from armgate.client.sampling import sampling_of
 from armgate.engines.registry import ENGINES
-from armgate.errors import RecordError
+from armgate.errors import DeclarationError, RecordError
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
 from armgate.model.evidence import Counters, GateEvidence, Sample
+from armgate.model.exchange import Exchange
 from armgate.model.exchange_form import parse_exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Probe
@@ -69,7 +71,7 @@ class BootEvidence:
         file = recording_at(self.folder.root / str(entry["path"]))
         if file is None:
             return None
-        exchange = parse_exchange(file.read_bytes(), file)
+        exchange = _recorded(file)
         response = read_response(exchange)
         sample_id = f"{entry['probe']}.{entry['n']}"
         execution_path = next(
@@ -122,6 +124,14 @@ class BootEvidence:
         except OSError as error:
             raise RecordError(f"{path} cannot be read: {error.strerror}") from None
         return parse_counters(text, float(entry["at_s"]), int(entry["status"]))
+
+
+def _recorded(file: Path) -> Exchange:
+    """A recording that someone changed is a damaged record, not a file that a user wrote wrongly."""
+    try:
+        return parse_exchange(file.read_bytes(), file)
+    except (OSError, DeclarationError) as error:
+        raise RecordError(f"damaged recording: {error}") from None
 
 
 def probe_of(planned: PlannedGate, probe_id: str) -> Probe:

@@ -23,11 +23,13 @@ _QUESTION = (
 
 @dataclasses.dataclass(frozen=True)
 class Interpreter:
-    """A Python on this host. `needs` are the files and folders without which it does not start."""
+    """A Python on this host. `needs` are the files and folders without which it does not start, `library`
+    are the folders of its standard library."""
 
     path: Path
     version: str
     needs: tuple[Path, ...]
+    library: tuple[Path, ...]
 
 
 def find_interpreter(may_read: Callable[[Path], bool]) -> Interpreter:
@@ -68,7 +70,8 @@ def _examine(path: Path) -> Interpreter | None:
     own = [Path(prefix)] if not str(prefix).startswith("/usr") else [path, *map(Path, library)]
     system = [Path(p) for p in ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache")]
     needs = [p for p in (*own, *system) if p.exists()]
-    return Interpreter(path, ".".join(map(str, version)), tuple(dict.fromkeys(needs)))
+    folders = tuple(dict.fromkeys(map(Path, library)))
+    return Interpreter(path, ".".join(map(str, version)), tuple(dict.fromkeys(needs)), folders)
 
 
 ZONES = (Path("/usr/share/zoneinfo"), Path("/etc/localtime"))

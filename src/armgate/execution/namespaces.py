@@ -46,7 +46,7 @@ class NamespacesTier:
         return Sandbox(
             channel,
             self._harness,
-            {"scratch": SCRATCH, "uid": uid, "readable": None},
+            {"scratch": SCRATCH, "uid": uid, "readable": None, "file_rules": "wanted"},
             flags=LISTEN | KILL_ALL,
             processes=THREADS,
             on_close=group.remove if group else None,

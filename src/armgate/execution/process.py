@@ -12,7 +12,7 @@ from armgate.execution.harness import ENVIRONMENT, PYTHON_FLAGS, Harness
 from armgate.execution.identity import is_private, is_root, private_uid
 from armgate.execution.interpreters import ZONES, find_interpreter, readable_by_all, readable_by_me
 from armgate.execution.sandbox import Sandbox
-from armgate.execution.wire import FILE_RULES, KILL_ALL, LISTEN
+from armgate.execution.wire import WATCH_SCRATCH, KILL_ALL, LISTEN
 from armgate.model.execution import Limits, Tier
 
 DEVICES = tuple(Path(f"/dev/{name}") for name in ("zero", "full", "random", "urandom"))
@@ -41,8 +41,8 @@ class ProcessTier:
         return Sandbox(
             channel,
             self._harness,
-            {"scratch": scratch, "uid": None, "readable": readable},
-            flags=LISTEN | FILE_RULES | (KILL_ALL if own_user else 0),
+            {"scratch": scratch, "uid": None, "readable": readable, "file_rules": "required"},
+            flags=LISTEN | WATCH_SCRATCH | (KILL_ALL if own_user else 0),
             processes=THREADS if own_user else 0,
             on_close=lambda: shutil.rmtree(scratch, ignore_errors=True),
         )

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from armgate.errors import ArmgateError, SandboxUnavailable, UsageError
+from armgate.execution.container import ContainerTier, GvisorTier
 from armgate.execution.executor import Executor, SandboxExecutor
 from armgate.execution.harness import Harness, load_harness, sandbox_folder
 from armgate.execution.namespaces import NamespacesTier
@@ -17,11 +18,13 @@ from armgate.execution.tier import TierBackend
 TIERS: dict[str, Callable[[Harness], TierBackend]] = {
     "process": ProcessTier,
     "namespaces": NamespacesTier,
+    "container": ContainerTier,
+    "container+gvisor": GvisorTier,
 }
 """Weakest first."""
 
 STRENGTH = tuple(TIERS)
-AUTO = ("namespaces", "process")
+AUTO = ("container", "namespaces", "process")
 """What `auto` tries, strongest first. gVisor costs 80 ms a case, so it is only used where it is asked for."""
 
 

@@ -15,7 +15,7 @@ from armgate.model.plain import Plain
 
 REQUEST = struct.Struct(">4sIIIIIIIB")
 MAGIC = b"AGc1"
-LISTEN, FILE_RULES, KILL_ALL = 1, 2, 4
+LISTEN, WATCH_SCRATCH, KILL_ALL = 1, 2, 4
 
 FRAME = struct.Struct(">BI")
 HELLO, STDOUT, STDERR, RESULT, END = range(5)

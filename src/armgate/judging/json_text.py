@@ -18,7 +18,7 @@ EXACT_INTEGER = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly (RFC 7493, section 2.2)."""
 
 _HUGE: int = 10**limits.INTEGER_DIGITS
-_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},:]', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{},]', re.DOTALL)
 _TOKEN = re.compile(
     r'[ \t\n\r]*+(?:("(?:[^"\\]++|\\.)*+")|([\[\]{},:])|([^\s\[\]{},:"]++))',
     re.DOTALL,
@@ -127,20 +127,22 @@ def _oversize(text: str) -> Flaw | None:
     if len(text) > limits.JSON_CHARS:
         return Flaw("too_large", f"longer than {limits.JSON_CHARS} characters, not parsed", 0, len(text))
     opened = text.count("[") + text.count("{")
-    if opened <= limits.JSON_DEPTH and text.count(",") + text.count(":") + opened <= limits.JSON_VALUES:
+    if opened <= limits.JSON_DEPTH and text.count(",") + opened <= limits.JSON_VALUES:
         return None
-    depth = marks = 0
+    depth = values = 0
     for match in _STRUCTURE.finditer(text):
         mark = text[match.start()]
         if mark in "[{":
             depth += 1
         elif mark in "]}":
             depth -= 1
-        marks += mark != '"'
-        if depth > limits.JSON_DEPTH or marks > 2 * limits.JSON_VALUES:
-            deep = depth > limits.JSON_DEPTH
-            what = f"nested deeper than {limits.JSON_DEPTH} levels" if deep else "too many values"
-            return Flaw("too_deep" if deep else "too_large", f"{what}, not parsed", match.start(), len(text))
+        values += mark in "[{,"
+        if depth > limits.JSON_DEPTH:
+            message = f"nested deeper than {limits.JSON_DEPTH} levels, not parsed"
+            return Flaw("too_deep", message, match.start(), len(text))
+        if values > limits.JSON_VALUES:
+            message = f"more than {limits.JSON_VALUES} values, not parsed"
+            return Flaw("too_large", message, match.start(), len(text))
     return None
 
 

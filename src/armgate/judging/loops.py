@@ -67,15 +67,20 @@ def loops(text: str, unit: int, repeats: int, loop_chars: int) -> Iterator[Loop]
 
 
 def _loop_at(text: str, anchor: int, at: int, unit: int, back: int) -> Loop | None:
-    """The longest run through `anchor` among the distances at which its probe recurs, from `at` on."""
-    probe = text[anchor : anchor + _PROBE]
+    """The longest run found from `anchor` on, whose probe recurs at `at`.
+
+    Where a piece repeats within itself, the first recurrence is not the piece; the next probe is laid over
+    the character at which that shorter repetition ends.
+    """
     best: Loop | None = None
     for _ in range(_CANDIDATES):
         start = anchor - _agreement_before(text, anchor, at, back)
-        found = Loop(start, at + _agreement(text, anchor, at), at - anchor)
-        if best is None or found.end - found.start > best.end - best.start:
-            best = found
-        at = text.find(probe, at + 1, anchor + unit + _PROBE)
+        end = at + _agreement(text, anchor, at)
+        if best is None or end - start > best.end - best.start:
+            best = Loop(start, end, at - anchor)
+        anchor = end - _PROBE + 1
+        probe = text[anchor : anchor + _PROBE]
+        at = text.find(probe, anchor + 1, anchor + unit + _PROBE) if len(probe) == _PROBE else -1
         if at < 0:
             break
     return best

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from support.judged import contract_of, judged, kinds
-
 from armgate.judging.contract import judge_text
 from armgate.judging.subject import Subject
 from armgate.model.response import Response, Usage
+from support.judged import contract_of, judged, kinds
 
 NATURAL = {"finish": {"reason": "stop", "below_cap": True}}
 
@@ -51,5 +50,7 @@ def test_reasoning_is_required_or_forbidden() -> None:
     assert kinds(required, Response(content="a", reasoning=None)) == ["absent"]
     assert kinds(required, Response(content="a", reasoning="\n\n")) == ["absent"]
     assert kinds(required, Response(content="a", reasoning="too long")) == ["characters"]
-    assert kinds({"reasoning": {"presence": "forbidden"}}, Response(content="a", reasoning="hm")) == ["present"]
+    assert kinds({"reasoning": {"presence": "forbidden"}}, Response(content="a", reasoning="hm")) == [
+        "present"
+    ]
     assert judged({"reasoning": {"presence": "forbidden"}}, Response(content="a", reasoning="\n")) == ()

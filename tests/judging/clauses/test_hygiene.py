@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from support.judged import judged, kinds, quoted
 
 from armgate.judging.subject import Subject
 from armgate.model.response import Response
+from support.judged import judged, kinds, quoted
 
 LEAK = {"no_reasoning_leak": {}}
 
@@ -76,7 +76,9 @@ def test_replacement_characters_are_counted_in_the_answer_and_on_the_wire() -> N
     assert "3 were in the recorded body" in violations[0].message
 
 
-@pytest.mark.parametrize("char", ["\u200b", "\ufeff", "\u00ad", "\u202e", "\x00", "\x1b", "\u2028", "\U000e0041"])
+@pytest.mark.parametrize(
+    "char", ["\u200b", "\ufeff", "\u00ad", "\u202e", "\x00", "\x1b", "\u2028", "\U000e0041"]
+)
 def test_characters_that_nobody_sees_are_named_with_their_place(char: str) -> None:
     violation = judged({"no_invisible_characters": {}}, f"ab\n정{char}c")[0]
     assert violation.kind == "invisible"

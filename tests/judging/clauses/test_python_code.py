@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from support.judged import judged, kinds, quoted
 
 GOOD = '''def merge(intervals: list, *, key=None) -> list:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.judged import judged, kinds, quoted
 
 SCHEMA = {
@@ -12,7 +13,9 @@ SCHEMA = {
 STRICT = {"json": {"schema": SCHEMA}}
 
 
-@pytest.mark.parametrize("text", ['{"name":"a","n":7}', ' {"n":7,"name":"\\u0000"}\n', '{"name":"耳机","n":0}'])
+@pytest.mark.parametrize(
+    "text", ['{"name":"a","n":7}', ' {"n":7,"name":"\\u0000"}\n', '{"name":"耳机","n":0}']
+)
 def test_valid_documents_pass(text: str) -> None:
     assert judged(STRICT, text) == ()
 
@@ -110,7 +113,9 @@ def test_json_can_be_taken_out_of_the_only_block() -> None:
     assert kinds(clause, '{"a": 1}') == ["no_single_block"]
 
 
-@pytest.mark.parametrize("text", ["[" * 10_000, '{"a":' * 10_000, "[" + "1," * 60_000 + "1]", "1" * 2_000_000])
+@pytest.mark.parametrize(
+    "text", ["[" * 10_000, '{"a":' * 10_000, "[" + "1," * 60_000 + "1]", "1" * 2_000_000]
+)
 def test_hostile_documents_are_refused_unparsed(text: str) -> None:
     assert kinds({"json": {}}, text)[0] in ("too_deep", "too_large")
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from support.judged import judged, kinds
 
 KOREAN = "인공지능의 역사는 1950년 앨런 튜링(Turing)이 발표한 논문에서 시작됩니다."

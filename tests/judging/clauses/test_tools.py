@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from support.judged import judged, kinds
-
 from armgate.judging.subject import Subject
 from armgate.model.response import Response, ToolCall, Usage
+from support.judged import judged, kinds
 
 ONE = {"tool_calls": {"calls": [{"name": "lookup", "arguments": {"sku": "NV-42"}}]}}
 
@@ -100,7 +99,13 @@ def test_the_answer_comes_from_the_result() -> None:
     assert judged(clause, _answered("17", TURNS)) == ()
     assert kinds(clause, _answered("18", TURNS)) == ["not_from_result"]
     assert kinds(clause, _answered(None, TURNS)) == ["null_channel"]
-    assert judged({"tool_round_trip": {"answer_from": "/items/0/a~1b", "how": "contains"}}, _answered("It is 17.", TURNS)) == ()
+    assert (
+        judged(
+            {"tool_round_trip": {"answer_from": "/items/0/a~1b", "how": "contains"}},
+            _answered("It is 17.", TURNS),
+        )
+        == ()
+    )
     assert kinds({"tool_round_trip": {"answer_from": "/nothing"}}, _answered("17", TURNS)) == ["no_result"]
 
 

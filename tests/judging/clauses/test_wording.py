@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from support.judged import judged, kinds, quoted
 
 from armgate.judging.clauses.wording import count_lines, count_sentences
 from armgate.model.response import Response
+from support.judged import judged, kinds, quoted
 
 EXACT = {"exact": {"text": "703"}}
 TRIMMED = {"exact": {"text": "703", "whitespace": "trim_ascii_ws"}}
@@ -103,5 +103,13 @@ def test_lines_count_every_kind_of_line_end_once() -> None:
 
 
 def test_sentences_end_at_marks_before_white_space() -> None:
-    cases = {"": 0, "One.": 1, "One. Two": 2, "3.14 is pi.": 1, "はい。いいえ。": 2, "What?! No...": 2, "...": 0}
+    cases = {
+        "": 0,
+        "One.": 1,
+        "One. Two": 2,
+        "3.14 is pi.": 1,
+        "はい。いいえ。": 2,
+        "What?! No...": 2,
+        "...": 0,
+    }
     assert {text: count_sentences(text.encode()) for text in cases} == cases

@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from armgate.judging.fences import extract_fenced_block
 from support.cases.contracts import reasons
 from support.cases.corpus import Case
 from support.cases.observed import ABSENT, Observed
-
-from armgate.judging.fences import extract_fenced_block
 
 OUTCOMES = {
     "PASS": "passed",

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from support.cases.corpus import NotCovered
-from support.cases.observed import ABSENT, Observed
-
 from armgate.analysis.depths import DepthHits, DepthRates, retrieval_step, speedup_by_depth
 from armgate.judging.losslessness import compare_sides, sample_verdicts
 from armgate.judging.rates import rates_of, ttft_by_cache
@@ -17,6 +14,8 @@ from armgate.model.gates import Probe
 from armgate.model.measures import Divergence
 from armgate.model.outcome import SampleVerdict
 from armgate.model.response import Channel, Response, Timings, Usage
+from support.cases.corpus import NotCovered
+from support.cases.observed import ABSENT, Observed
 
 Fields = Mapping[str, Any]
 NEAR_TIE_NATS = 0.05

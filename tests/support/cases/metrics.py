@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from support.cases.corpus import NotCovered
-from support.cases.observed import ABSENT, Observed
-
 from armgate.judging.counters import acceptance_from_counts, counter_deltas, gauge, in_flight_tokens
 from armgate.judging.speculation_log import conflict, from_counters, logged_acceptance, reported
 from armgate.model.evidence import Counters
 from armgate.model.measures import CounterDeltas
 from armgate.telemetry.metrics import parse_counters
+from support.cases.corpus import NotCovered
+from support.cases.observed import ABSENT, Observed
 
 Fields = Mapping[str, Any]
 

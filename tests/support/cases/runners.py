@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from armgate.model.soundness import Asked
 from support.cases.contracts import contract_for
 from support.cases.corpus import Case, NotCovered
 from support.cases.exchanges import of_body, of_events, of_message, of_reads, of_stream
 from support.cases.measured import MEASURED_RUNNERS
 from support.cases.metrics import METRICS_RUNNERS
 from support.cases.observed import Observed, observe
-
-from armgate.model.soundness import Asked
 
 Fields = Mapping[str, Any]
 CHAT_FIELDS = frozenset({"content", "finish_reason", "usage", "message"})

@@ -1,8 +1,0 @@
-"""Makes the servers of tests/support importable for the client's tests."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
