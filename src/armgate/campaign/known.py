@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from armgate.engines.registry import ENGINES
 from armgate.judging.checks import CHECKS
 from armgate.judging.examples import failing_examples
+from armgate.judging.protocol import gate_problems
 from armgate.loading.plan import Known
 from armgate.model.contract import Contract
 from armgate.model.gates import Gate
@@ -23,7 +24,7 @@ def known() -> Known:
 
 
 def _gate_problems(gate: Gate) -> Sequence[tuple[str, str]]:
-    return CHECKS[gate.check].problems(gate)
+    return gate_problems(CHECKS[gate.check], gate)
 
 
 def _contract_problems(contract: Contract) -> Sequence[str]:

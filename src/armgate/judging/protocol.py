@@ -30,6 +30,9 @@ class Check(Protocol):
     compares: bool
     """Whether it needs the reference arm's samples; an arm that is its own reference sends them twice."""
 
+    options: Mapping[str, type]
+    """What a ladder entry may say under `options`, besides COMMON_OPTIONS."""
+
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         """(field, message) for everything this check needs and the ladder entry lacks or misuses."""
         ...
@@ -37,6 +40,24 @@ class Check(Protocol):
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
         """The verdict, from recorded facts alone."""
         ...
+
+
+COMMON_OPTIONS: Mapping[str, type] = {"fresh_prefix": bool}
+"""`fresh_prefix: true` voids a sample of which any prompt token came out of a cache."""
+
+
+def gate_problems(check: Check, gate: Gate) -> list[tuple[str, str]]:
+    """Everything that is wrong with a ladder entry as far as its check knows, options included."""
+    allowed = {**COMMON_OPTIONS, **check.options}
+    found = list(check.problems(gate))
+    for name, value in gate.options.items():
+        wanted = allowed.get(name)
+        if wanted is None:
+            there = ", ".join(sorted(allowed))
+            found.append(("options", f"check {gate.check!r} has no option {name!r}; options: {there}"))
+        elif type(value) is not wanted and not (wanted is float and type(value) is int):
+            found.append(("options", f"option {name!r} is a {wanted.__name__}, found {value!r}"))
+    return found
 
 
 def needs(gate: Gate, *fields: str) -> list[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from armgate.judging.counters import counter_deltas, interference
 from armgate.judging.protocol import conclude, needs, passed, unsound
@@ -17,6 +17,7 @@ from armgate.model.plan import Plan
 class AcceptanceCheck:
     family = Family.MEASUREMENT
     compares = False
+    options: Mapping[str, type] = {}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.code import CodeJudgement, judge_execution
 from armgate.judging.protocol import conclude, needs, unsound
@@ -17,6 +17,7 @@ from armgate.model.task import LoadedTask
 class CodeCheck:
     family = Family.SEMANTIC
     compares = False
+    options: Mapping[str, type] = {"max_tokens": int}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "task", "extract")

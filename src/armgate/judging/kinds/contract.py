@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.contract import judge_sample
 from armgate.judging.protocol import conclude, unsound
@@ -15,6 +15,7 @@ from armgate.model.plan import Plan
 class ContractCheck:
     family = Family.CONTRACT
     compares = False
+    options: Mapping[str, type] = {}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return contract_problems(gate)

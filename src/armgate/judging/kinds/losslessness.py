@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.losslessness import compare_sides, divergence_of, sample_verdicts
 from armgate.judging.protocol import conclude, needs
@@ -16,6 +16,7 @@ from armgate.model.plan import Plan
 class Losslessness:
     family = Family.SEMANTIC
     compares = True
+    options: Mapping[str, type] = {"near_tie_nats": float}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         problems = needs(gate, "probes")
@@ -26,7 +27,8 @@ class Losslessness:
 
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
         own_repeat = evidence.reference_arm == evidence.arm.name
-        divergence = compare_sides(evidence.samples, evidence.reference_samples or ())
+        near_tie_nats = evidence.gate.options.get("near_tie_nats")
+        divergence = compare_sides(evidence.samples, evidence.reference_samples or (), near_tie_nats)
         measurements: dict[str, Json] = {
             "reference": evidence.reference_arm,
             "control": own_repeat,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.protocol import conclude, failed, needs, passed, unsound
 from armgate.model.evidence import GateEvidence, Sample
@@ -14,6 +14,7 @@ from armgate.model.plan import Plan
 class Responds:
     family = Family.RUNTIME
     compares = False
+    options: Mapping[str, type] = {}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.contract import judge_sample
 from armgate.judging.protocol import conclude, failed, passed, unsound
@@ -20,6 +20,7 @@ TOLERATED_TOKENS = 8
 class Retrieval:
     family = Family.SEMANTIC
     compares = False
+    options: Mapping[str, type] = {"max_tokens": int}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         if gate.haystack is None and not any(probe.haystack for probe in gate.probes):
@@ -63,7 +64,7 @@ def _served(sample: Sample) -> SampleVerdict | None:
 def _judged(sample: Sample, gate: Gate, plan: Plan) -> SampleVerdict:
     texts = [marker["text"] for marker in sample.context.get("markers", [])]
     decoys = [decoy["text"] for decoy in sample.context.get("decoys", [])]
-    score = score_retrieval(sample.response, texts, decoys, filler=_sent_text(sample))
+    score = score_retrieval(sample.response, texts, decoys, filler=_filler(sample))
     violations = list(score.violations)
     if gate.contract is not None:
         form = judge_sample(plan.contracts[gate.contract], sample)
@@ -76,6 +77,9 @@ def _judged(sample: Sample, gate: Gate, plan: Plan) -> SampleVerdict:
     return passed(sample, retrieval=detail)
 
 
-def _sent_text(sample: Sample) -> str:
+def _filler(sample: Sample) -> str:
+    """What was sent without the question: an answer may repeat what it was asked, not what it was given."""
     contents = [message.get("content") for message in sample.exchange.request.get("messages", [])]
-    return "\n".join(content for content in contents if isinstance(content, str))
+    sent = "\n".join(content for content in contents if isinstance(content, str))
+    question = sample.probe.haystack.question if sample.probe.haystack is not None else ""
+    return sent.replace(question, "") if question else sent

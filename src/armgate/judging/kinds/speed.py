@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 from armgate.judging.protocol import conclude, failed, needs, passed, unsound
@@ -21,6 +21,7 @@ Summary = dict[str, dict[str, dict[str, Json]]]
 class Speed:
     family = Family.MEASUREMENT
     compares = False
+    options: Mapping[str, type] = {"output_tokens": int}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from armgate.judging.kinds.contract import ContractCheck, contract_problems
 from armgate.judging.kinds.speed import by_probe
@@ -15,6 +15,7 @@ from armgate.model.plan import Plan
 class Sustained:
     family = Family.RUNTIME
     compares = False
+    options: Mapping[str, type] = {}
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return contract_problems(gate)
