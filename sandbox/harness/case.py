@@ -32,7 +32,7 @@ def run(limits, scratch, file_rules, call_filter, listener_channel):
         _lower_limits(limits)
         _settle(payload.get("stdin"), scratch)
         _give_up_rights(limits, file_rules, call_filter, listener_channel)
-        ending.result = Result(RESULT, payload["seal"], limits.output_cap, os.write)
+        ending.result = Result(RESULT, payload["seal"], 2 * limits.output_cap, os.write)
     except BaseException as error:
         os.write(2, ("setup: %r" % error).encode("utf-8", "replace")[:400])
         os._exit(SETUP_FAILED)
@@ -60,7 +60,10 @@ class Ending:
 
 
 class Result:
-    """The result channel. One message: kind, body, then the seal that only this case was given."""
+    """The result channel. One message: kind, body, then the seal that only this case was given.
+
+    `budget` bounds the text of a value; text holds each byte as two digits.
+    """
 
     def __init__(self, descriptor, seal, budget, write):
         self._descriptor, self._seal, self.budget, self._write = descriptor, seal, budget, write

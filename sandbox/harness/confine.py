@@ -118,7 +118,7 @@ class FileRules:
     def __init__(self, readable, writable):
         version = LIBC.syscall(SYS_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
         if version < 1:
-            raise OSError(ctypes.get_errno(), "Landlock is not available")
+            raise OSError(ctypes.get_errno(), "Landlock is not available (Linux 5.13 or later, enabled at boot)")
         self.version = version
         rights = (1 << 13) - 1
         for since, right in ((2, 1 << 13), (3, self.TRUNCATE), (5, self.IOCTL_DEV)):

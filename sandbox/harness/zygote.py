@@ -27,6 +27,9 @@ HELLO, STDOUT, STDERR, RESULT, END = range(5)
 ENDING = struct.Struct(">BBBBBQQQIQ")
 """Why, exited, exit code or signal, settled, clean, CPU us, wall us, waited us, out-of-memory kills, peak KiB.
 Settled: the case had given up its rights, so what came after was the answer's. A watched call's name follows."""
+SLACK = 4096
+"""A result is value and arguments as hex text, and the harness's own words around them."""
+
 PATIENCE = 4
 """On a busy host a case may take this many times its wall limit, as long as it is the host that makes it wait."""
 
@@ -124,7 +127,7 @@ class Case:
         self.payload = payload[1]
         self.streams = {stdout[0]: STDOUT, stderr[0]: STDERR, result[0]: RESULT}
         self.seen = {STDOUT: 0, STDERR: 0, RESULT: 0}
-        self.caps = {STDOUT: request.output_cap, STDERR: request.output_cap, RESULT: 4 * request.output_cap}
+        self.caps = {STDOUT: request.output_cap, STDERR: request.output_cap, RESULT: 4 * request.output_cap + SLACK}
         self.listener, self.settled = None, False
 
     def run(self):
@@ -349,25 +352,19 @@ def main(config):
     `config`: scratch; uid to become, or null; readable paths, or null for all of the sandbox but /proc and
     /sys; file_rules: whether Landlock is "required" or only "wanted" behind other walls.
     """
-    if config["uid"] is not None:
-        _drop_to(config["uid"])
-    confine.process_flag(confine.PR_SET_DUMPABLE, 0)
     wire = Wire()
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)
-    for name in PRELOADED.split():
-        __import__(name)
-    file_rules = _file_rules(config)
-    status = _status()
-    call_filter = confine.CallFilter(under_another_filter=status.get("Seccomp") == "2")
+    try:
+        file_rules, call_filter = _settle(config)
+    except OSError as error:
+        wire.frame(HELLO, json.dumps({"failed": str(error)}).encode())
+        return
     gc.collect()
     gc.freeze()
     facts = {
         "python": sys.version.split()[0],
         "uid": os.getuid(),
-        "capabilities": status.get("CapEff", "unknown"),
+        "capabilities": _status().get("CapEff", "unknown"),
         "landlock": file_rules.version if file_rules else None,
-        "seccomp": status.get("Seccomp", "unknown"),
     }
     wire.frame(HELLO, json.dumps(facts).encode())
     while True:
@@ -375,3 +372,16 @@ def main(config):
         if request.magic != MAGIC:
             os._exit(3)
         Case(request, wire, config["scratch"], file_rules, call_filter).run()
+
+
+def _settle(config):
+    """Becomes the user that answers run as, takes this process out of their sight, warms up."""
+    if config["uid"] is not None:
+        _drop_to(config["uid"])
+    confine.process_flag(confine.PR_SET_DUMPABLE, 0)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    os.dup2(0, 1)
+    for name in PRELOADED.split():
+        __import__(name)
+    filtered = _status().get("Seccomp") == "2"
+    return _file_rules(config), confine.CallFilter(under_another_filter=filtered)

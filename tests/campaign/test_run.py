@@ -23,7 +23,7 @@ from armgate.campaign.setting import Setting
 from armgate.cli.schema import schema_of
 from armgate.client.journal import read_journal
 from armgate.engines.process import LABEL
-from armgate.errors import RecordError
+from armgate.errors import RecordError, UsageError
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
 from armgate.model.outcome import ArmVerdict, Outcome
@@ -181,6 +181,23 @@ def test_a_server_that_never_comes_up_is_not_booted_and_the_others_go_on(small: 
     assert "RuntimeError: this server was told to fail" in record.reasons[0]
     assert result.records["base"].arm_verdict is ArmVerdict.ACCEPTED
     assert_judges_the_same(folder)
+
+
+def test_an_engine_that_is_not_there_is_not_booted(small: SmallWorkspace) -> None:
+    launcher = {"kind": "process", "python": "no/such/python"}
+    folder, result = run(small, small.campaign(gone={"launcher": launcher}))
+    record = result.records["gone"]
+    assert record.arm_verdict is ArmVerdict.NOT_BOOTED
+    assert "no/such/python" in record.reasons[0]
+    assert_adds_up(record)
+    assert_judges_the_same(folder)
+
+
+def test_launchers_of_the_future_are_refused_before_anything_starts(small: SmallWorkspace) -> None:
+    campaign = small.campaign(there={"launcher": {"kind": "attach", "url": "http://127.0.0.1:9"}})
+    with pytest.raises(UsageError, match=r"there \(attach\)"):
+        run(small, campaign)
+    assert list((small.root / "runs").iterdir()) == []
 
 
 def test_a_pin_that_differs_refuses_the_boot(small: SmallWorkspace) -> None:

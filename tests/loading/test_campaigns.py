@@ -69,6 +69,7 @@ def test_references_in_a_circle_are_refused(tmp_path: Path) -> None:
     ("arm", "says"),
     [
         ({"target": "tarot"}, "no pin 'tarot'"),
+        ({"packages": "target"}, "cannot be used as packages: a pin of kind packages is needed"),
         ({"speculative": {"method": "dflash", "depth": 3, "draft": "none"}}, "no pin 'none'"),
         ({"launcher": {"kind": "container", "image": "im"}}, "no pin 'im'"),
         ({"engine": "vlm"}, "did you mean 'vllm'"),

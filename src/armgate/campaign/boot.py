@@ -70,6 +70,8 @@ class BootRun:
             self._update(state=state, cause=error.cause, message=str(error))
         except asyncio.CancelledError:
             message = "interrupted"
+            with Journal(self.folder.ledger) as ledger:
+                ledger.append({"event": "interrupted", "message": "interrupted by the user"})
             self._update(state=BootState.INTERRUPTED, cause="interrupted", message="interrupted by the user")
             raise
         finally:
@@ -99,8 +101,7 @@ class BootRun:
 
     async def _serve(self) -> None:
         launcher = self.arm.launcher
-        if not isinstance(launcher, ProcessLauncher):
-            raise BootError("launcher", f"launcher {launcher.kind!r} cannot boot an arm in this version")
+        assert isinstance(launcher, ProcessLauncher), "refused before the run was begun"
         python = self.setting.workspace.root / launcher.python
         await self._check_pins(python)
         if self.verdicts[IDENTITY].outcome is not Outcome.PASSED:

@@ -73,10 +73,6 @@ class GateRunner:
             await self._scrape(gate.id, "after")
             if gate.task is not None:
                 await self._execute(planned)
-        except asyncio.CancelledError:
-            message = "interrupted by the user"
-            self.ledger.append({"event": "interrupted", "gate": gate.id, "message": message})
-            raise
         except NotSent as reason:
             entry = {"event": "not_sent", "gate": gate.id, "because_of": reason.because_of}
             self.ledger.append(entry | {"message": str(reason)})

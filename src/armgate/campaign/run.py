@@ -11,12 +11,29 @@ from pathlib import Path
 from armgate.campaign.boot import BootRun, record_not_started
 from armgate.campaign.derived import RunResult, write_derived
 from armgate.campaign.setting import Setting
+from armgate.errors import UsageError
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
 from armgate.reporting.run_folder import RunFolder, write_model
+
+LAUNCHERS = frozenset({"process"})
+
+
+def refuse_unbuilt(plan: Plan) -> None:
+    """A campaign may declare launchers that this version cannot use; it says so before it starts."""
+    unbuilt = [
+        f"{a.name} ({a.launcher.kind})" for a in plan.arms.values() if a.launcher.kind not in LAUNCHERS
+    ]
+    if unbuilt:
+        there = ", ".join(sorted(LAUNCHERS))
+        raise UsageError(
+            f"these arms have a launcher that this version cannot run: {', '.join(unbuilt)}; "
+            f"it can run: {there}"
+        )
 
 
 def start(plan: Plan, out: Path) -> RunFolder:
     """Make the run's folder and write the plan into it."""
+    refuse_unbuilt(plan)
     now = datetime.now(UTC)
     digest = plan.digest()
     folder = RunFolder.create(out, plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)

@@ -82,10 +82,13 @@ def check_hub(role: str, name: str, pin: HfPin) -> PinCheck:
 
 async def package_versions(python: Path, names: list[str]) -> dict[str, str | None]:
     """Versions of packages inside an engine's environment, asked of its own interpreter."""
-    process = await asyncio.create_subprocess_exec(
-        str(python), "-I", "-c", _VERSIONS, *names, stdout=asyncio.subprocess.PIPE
-    )
-    out, _ = await process.communicate()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            str(python), "-I", "-c", _VERSIONS, *names, stdout=asyncio.subprocess.PIPE
+        )
+        out, _ = await process.communicate()
+    except OSError as error:
+        raise BootError("engine_missing", f"{python} cannot be run: {error.strerror}") from None
     if process.returncode != 0:
         raise BootError("engine_missing", f"{python} cannot be run: exit code {process.returncode}")
     versions: dict[str, str | None] = json.loads(out)

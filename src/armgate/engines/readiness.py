@@ -37,8 +37,7 @@ async def wait_until_listening(
         await _until(server, engine, deadlines, started, note, lambda: _healthy(http))
         if not await asyncio.to_thread(server.owns_listener):
             raise BootError("wrong_listener", f"port {server.port} is answered by another program")
-        models = (await http.get("/v1/models")).json()
-        entry = _entry(models, model_id)
+        entry = _entry(await _json(http, "/v1/models"), model_id)
         version = engine.version_of(await _json(http, "/version"))
     resolved: dict[str, Json] = {key: entry[key] for key in REPORTED if key in entry}
     return Listening(version, resolved)

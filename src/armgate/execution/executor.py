@@ -23,8 +23,8 @@ from armgate.execution.tier import TierBackend
 from armgate.model.base import Digest
 from armgate.model.case_kind import case_finding, starved
 from armgate.model.execution import (
-    SEVERITY,
     B64,
+    SEVERITY,
     CaseRun,
     Ended,
     ExecutionRecord,

@@ -6,13 +6,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from armgate.errors import SandboxUnavailable
 from armgate.execution.channels import ProcessChannel
 from armgate.execution.harness import ENVIRONMENT, PYTHON_FLAGS, Harness
 from armgate.execution.identity import is_private, is_root, private_uid
 from armgate.execution.interpreters import ZONES, find_interpreter, readable_by_all, readable_by_me
 from armgate.execution.sandbox import Sandbox
-from armgate.execution.wire import WATCH_SCRATCH, KILL_ALL, LISTEN
+from armgate.execution.wire import KILL_ALL, LISTEN, WATCH_SCRATCH
 from armgate.model.execution import Limits, Tier
 
 DEVICES = tuple(Path(f"/dev/{name}") for name in ("zero", "full", "random", "urandom"))
@@ -48,8 +47,6 @@ class ProcessTier:
         )
 
     def describe(self, sandbox: Sandbox) -> Tier:
-        if not sandbox.facts.get("landlock"):
-            raise SandboxUnavailable("the kernel offers no Landlock (Linux 5.13 or later, enabled at boot)")
         user = "a user of its own" if is_root() else "the user of this process"
         return Tier(
             name=self.name,

@@ -78,6 +78,8 @@ class Sandbox:
         if kind != HELLO or len(greeting) != FRAME.size + length:
             raise SandboxUnavailable("the harness greeted in an unknown form")
         facts: dict[str, Json] = json.loads(greeting[FRAME.size :])
+        if "failed" in facts:
+            raise SandboxUnavailable(f"the harness could not settle: {facts['failed']}")
         return facts
 
     def run(self, request: CaseRequest) -> Observed:

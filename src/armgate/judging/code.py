@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armgate.model.base import Frozen
 from armgate.model.case_kind import CaseFinding, case_finding
-from armgate.model.execution import SEVERITY, B64, CaseRun, ExecutionRecord, Kind
+from armgate.model.execution import B64, SEVERITY, CaseRun, ExecutionRecord, Kind
 from armgate.model.outcome import Family, Outcome, Violation
 from armgate.model.plain import decode, literal
 from armgate.model.task import LoadedTask

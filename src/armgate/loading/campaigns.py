@@ -13,6 +13,7 @@ from armgate.errors import DeclarationError, Problem
 from armgate.loading.strict_yaml import Document, load_document, nearest, validate
 from armgate.model.arms import DEEP_KEYS, Arm, Campaign, ContainerLauncher
 from armgate.model.base import Json, merged
+from armgate.model.pins import DirectoryPin, FilePin, HfPin, ImagePin, PackagesPin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +82,11 @@ def _names(
             where = _where(campaign, arm, field.partition(".")[0])
             path = (*where, *field.split(".")[1:])
             problems.append(document.problem(path, f"no pin {pin!r}", nearest(pin, list(campaign.pins))))
+        elif not isinstance(campaign.pins[pin], PIN_KINDS[field]):
+            wanted = " or ".join(kind.__name__.removesuffix("Pin").lower() for kind in PIN_KINDS[field])
+            message = f"pin {pin!r} cannot be used as {field}: a pin of kind {wanted} is needed"
+            where = _where(campaign, arm, field.partition(".")[0])
+            problems.append(document.problem(where, message))
     if arm.reference not in campaign.arms:
         hint = nearest(arm.reference, list(campaign.arms))
         problems.append(document.problem(("arms", arm.name, "reference"), f"no arm {arm.reference!r}", hint))
@@ -93,6 +99,17 @@ def _names(
             path = (*_where(campaign, arm, "serve"), key)
             problems.append(document.problem(path, f"{key!r} is set by Armgate from pins and launcher"))
     return problems
+
+
+PIN_KINDS: Mapping[str, tuple[type, ...]] = {
+    "target": (HfPin, DirectoryPin),
+    "tokenizer": (HfPin, DirectoryPin),
+    "speculative.draft": (HfPin, DirectoryPin),
+    "chat_template": (FilePin,),
+    "packages": (PackagesPin,),
+    "launcher.image": (ImagePin,),
+}
+"""What each place of an arm may be pinned with."""
 
 
 def _pins_named(arm: Arm) -> list[tuple[str, str]]:

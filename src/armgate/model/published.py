@@ -1,0 +1,63 @@
+"""Evidence that others published: probes of an arm, each figure with where it comes from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from armgate.model.base import Frozen, Json
+from armgate.model.exchange import Exchange
+from armgate.model.response import Response
+
+
+class Origin(StrEnum):
+    """Where a figure comes from."""
+
+    STREAM = "recomputed from the published stream"
+    PUBLISHED = "published, not re-derivable"
+
+
+class Figure(Frozen):
+    """One figure of a published probe. `value` is `None` where neither source has it."""
+
+    value: float | None
+    origin: Origin
+    file: str | None
+    published: float | None = None
+    """What the authors printed, where the figure was recomputed."""
+
+
+class PublishedProbe(Frozen):
+    """One probe of one arm. Without a stream, `exchange` is `None` and the response is what was printed.
+
+    An exchange rebuilt from parsed events has their times and content, and not the bytes of the wire; its
+    `[DONE]` stands at the published wall time if the authors saw one.
+    """
+
+    label: str
+    response: Response
+    exchange: Exchange | None
+    ttft_s: Figure
+    wall_s: Figure
+    decode_tok_s: Figure
+    """(N-1)/(wall-TTFT): what the authors' figures follow, whatever their text says of N."""
+    end_to_end_tok_s: Figure
+    """N/wall."""
+    files: tuple[str, ...]
+
+
+class Contradiction(Frozen):
+    """Two published files that disagree, and which of them was used."""
+
+    what: str
+    used: Json
+    used_from: str
+    other: Json
+    other_from: str
+
+
+class PublishedArm(Frozen):
+    name: str
+    probes: dict[str, PublishedProbe]
+    strict_failures: tuple[dict[str, Json], ...]
+    flags: dict[str, Json]
+    contradictions: tuple[Contradiction, ...] = ()
