@@ -1,4 +1,4 @@
-"""Turns the policy into a classic BPF program for one machine and one process; pure, so any machine can be tested."""
+"""Turns the policy into a classic BPF program for one machine and one process. Pure: no kernel is asked."""
 
 import policy
 import syscalls
@@ -39,17 +39,34 @@ def program(machine, pid, watch, under_another_filter):
         if name in numbers:
             block = _conditional(rules, otherwise, actions, pid)
             code += [(EQUAL, 0, len(block), numbers[name]), *block]
-    flat = [(name, ALLOW) for name in policy.ALLOWED]
-    flat += [(name, actions["watch" if name in policy.OUTER else "hard"]) for name in policy.WATCHED]
-    for number, action in sorted((numbers[name], action) for name, action in flat if name in numbers):
-        code += [(EQUAL, 0, 1, number), (RETURN, 0, 0, action)]
-    code.append((RETURN, 0, 0, ERRNO | policy.EPERM))
-    return code
+    return code + _decide(_segments(numbers, actions))
+
+
+def _segments(numbers, actions):
+    """Runs of call numbers with one action, as `(first number, action)` in order."""
+    by_number = [ERRNO | policy.EPERM] * (syscalls.HIGHEST + 1)
+    for name, number in numbers.items():
+        if name in policy.ALLOWED:
+            by_number[number] = ALLOW
+        elif name in policy.WATCHED:
+            by_number[number] = actions["watch" if name in policy.OUTER else "hard"]
+    firsts = [n for n, action in enumerate(by_number) if n == 0 or by_number[n - 1] != action]
+    return [(n, by_number[n]) for n in firsts]
+
+
+def _decide(segments):
+    """A binary search: the kernel walks the program once for every call there is when it is installed."""
+    if len(segments) == 1:
+        return [(RETURN, 0, 0, segments[0][1])]
+    middle = len(segments) // 2
+    below, above = _decide(segments[:middle]), _decide(segments[middle:])
+    return [(AT_LEAST, len(below), 0, segments[middle][0]), *below, *above]
 
 
 def name_of(machine, number):
     column = ARCHITECTURES[machine][1]
-    return next((name for name, pair in syscalls.NUMBERS.items() if pair[column] == number), "call %d" % number)
+    names = (name for name, pair in syscalls.NUMBERS.items() if pair[column] == number)
+    return next(names, "call %d" % number)
 
 
 def _conditional(rules, otherwise, actions, pid):
@@ -65,7 +82,7 @@ def _conditional(rules, otherwise, actions, pid):
 
 
 def _one_of(ks):
-    """Tests that jump over the return that follows them where the rule holds, and fall onto it where not."""
+    """Tests jump over the return that follows them where the rule holds, and fall onto it where not."""
     return [(EQUAL, len(ks) - i, 0, k) for i, k in enumerate(ks)]
 
 

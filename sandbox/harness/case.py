@@ -1,4 +1,4 @@
-"""One case, in a process of its own: gives up its rights, runs the answer, sends one sealed result on descriptor 3.
+"""One case, in a process of its own: gives up its rights, runs the answer, sends one sealed result.
 
 The answer shares this process and may do what it likes to it. It gains nothing: the expected value is
 not here, and what arrives on the result channel is judged elsewhere as data.
@@ -16,6 +16,10 @@ import types
 
 import confine
 import values
+import wire
+
+HARNESS = [name for name, module in sys.modules.items() if getattr(module, "__file__", "") == "harness"]
+"""Modules that an answer does not find; those that are loaded after this one hold nothing of use to it."""
 
 RESULT = 3
 CHANNEL_LOST, SETUP_FAILED = 96, 97
@@ -30,7 +34,7 @@ def run(limits, scratch, file_rules, call_filter, listener_channel):
     try:
         payload = marshal.loads(_read(0, limits.length))
         _lower_limits(limits)
-        _settle(payload.get("stdin"), scratch)
+        _settle(payload.get("stdin", b""), scratch)
         _give_up_rights(limits, file_rules, call_filter, listener_channel)
         ending.result = Result(RESULT, payload["seal"], 2 * limits.output_cap, os.write)
     except BaseException as error:
@@ -102,7 +106,7 @@ def _lower_limits(limits):
         confine.limit(resource.RLIMIT_NPROC, limits.processes)
 
 
-def _settle(stdin, scratch):
+def _settle(given, scratch):
     """Standard streams, working directory and environment of an ordinary program."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:
@@ -115,13 +119,14 @@ def _settle(stdin, scratch):
     os.environ.update(LANG="C.UTF-8", HOME=scratch, TMPDIR=scratch, PATH="/usr/bin:/bin")
     # A memory file has no path, so nothing that an earlier case left can stand in its way.
     source = os.memfd_create("stdin")
-    data = memoryview(b"" if stdin is None else stdin)
+    data = memoryview(given)
     while data:
         data = data[os.write(source, data) :]
     os.lseek(source, 0, 0)
     os.dup2(source, 0)
     os.close(source)
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), "utf-8", "surrogateescape")
+    stdin = io.BufferedReader(io.FileIO(0, "r", closefd=False))
+    sys.stdin = io.TextIOWrapper(stdin, "utf-8", "surrogateescape")
     sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "strict")
     sys.stderr = io.TextIOWrapper(
         io.FileIO(2, "w", closefd=False), "utf-8", "backslashreplace", write_through=True
@@ -138,15 +143,15 @@ def _give_up_rights(limits, file_rules, call_filter, listener_channel):
     if file_rules is not None:
         file_rules.apply()
     confine.process_flag(confine.PR_SET_DUMPABLE, 0)
-    listener = call_filter.install(os.getpid(), limits.listen)
+    listener = call_filter.install(os.getpid(), limits.asks(wire.LISTEN))
     confine.send_descriptor(listener_channel, listener)
     listener_channel.close()
     os.closerange(RESULT + 1, 1024)
 
 
 def _forget_harness():
-    for name in ("syscalls", "policy", "bpf", "confine", "values", "case", "zygote"):
-        sys.modules.pop(name, None)
+    for name in HARNESS:
+        del sys.modules[name]
 
 
 def _judge_text_and_run(payload, result):
@@ -178,7 +183,7 @@ def _judge_text_and_run(payload, result):
         result.send(b"C", _lines("return_type_not_plain", str(error), None))
     except BaseException as error:
         _send_failure(error, result)
-        raise _Gone(1)
+        raise _Gone(1) from None
 
 
 def _run_function(code, module, payload, result):

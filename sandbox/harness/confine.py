@@ -57,8 +57,10 @@ class CallFilter:
         return code, places
 
     def install(self, pid, listen):
-        """Returns a descriptor on which watched calls are reported, or None where the kernel offers none:
-        a watched call then kills the process with SIGSYS."""
+        """Returns a descriptor on which watched calls are reported, or None where the kernel offers none.
+
+        A watched call then kills the process with SIGSYS.
+        """
         process_flag(PR_SET_NO_NEW_PRIVS, 1)
         if listen:
             listener = self._install(self._reporting, pid, NEW_LISTENER)
@@ -118,7 +120,8 @@ class FileRules:
     def __init__(self, readable, writable):
         version = LIBC.syscall(SYS_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
         if version < 1:
-            raise OSError(ctypes.get_errno(), "Landlock is not available (Linux 5.13 or later, enabled at boot)")
+            why = "Landlock is not available (it needs Linux 5.13, enabled at boot)"
+            raise OSError(ctypes.get_errno(), why)
         self.version = version
         rights = (1 << 13) - 1
         for since, right in ((2, 1 << 13), (3, self.TRUNCATE), (5, self.IOCTL_DEV)):

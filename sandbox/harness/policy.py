@@ -1,4 +1,4 @@
-"""The system calls that an answer may make, as names: allowed, watched (an attempt to get out), the rest refused.
+"""The system calls that an answer may make, by name: allowed, watched (an attempt to get out), or refused.
 
 Rules on arguments are `(argument, test, values)`; a call passes when every rule holds. What happens otherwise
 is "watch" (the case ends and the call is named), "hard" (the same, where a container's own filter would
@@ -52,11 +52,13 @@ SELF = object()
 CLONE_THREAD = 0x00010000
 NAMESPACE_FLAGS = 0x7E020000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET."""
-AF_UNIX, SOCK_STREAM, SOCK_FLAGS = 1, 1, 0o2004000
+AF_UNIX = 1
+STREAM_PAIRS = tuple(1 | flags for flags in (0, 0o4000, 0o2000000, 0o2004000))
+"""SOCK_STREAM with any of SOCK_NONBLOCK and SOCK_CLOEXEC."""
 PLAIN_FAMILIES = (AF_UNIX, 2, 10, 16)
 """And AF_INET, AF_INET6, AF_NETLINK; AF_VSOCK, for one, is outside every network namespace."""
 HARMLESS_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
-"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a file that it opens."""
+"""TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of files."""
 HARMLESS_PRCTLS = (3, 15, 16, 21, 0x53564D41)
 """PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_SECCOMP, PR_SET_VMA."""
 SIGNAL_OWNERSHIP = (8, 10, 15)
@@ -76,7 +78,7 @@ CONDITIONAL = {
     "sched_setaffinity": (((0, "in", (0, SELF)),), "watch"),
     "fcntl": (((1, "not_in", SIGNAL_OWNERSHIP),), "watch"),
     # Datagram pairs could still send to a socket file of the host by its path.
-    "socketpair": (((0, "in", (AF_UNIX,)), (1, "in", (1, 1 | 0o4000, 1 | 0o2000000, 1 | SOCK_FLAGS))), "watch"),
+    "socketpair": (((0, "in", (AF_UNIX,)), (1, "in", STREAM_PAIRS)), "watch"),
     "ioctl": (((1, "in", HARMLESS_IOCTLS),), EPERM),
     "prctl": (((0, "in", HARMLESS_PRCTLS),), EPERM),
     # libc falls back to clone(), whose flags a filter can read.
@@ -86,14 +88,15 @@ CONDITIONAL = {
 HARNESS = frozenset(
     """
     fork vfork clone execve seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self
-    kill tgkill tkill rt_sigqueueinfo rt_tgsigqueueinfo prctl prlimit64 fcntl ioctl socketpair pidfd_open memfd_create setsid setpgid setpriority
+    kill tgkill tkill rt_sigqueueinfo rt_tgsigqueueinfo prctl prlimit64 fcntl ioctl socketpair pidfd_open
+    memfd_create setsid setpgid setpriority
     sched_setaffinity setuid setgid setgroups setresuid setresgid capset chown fchown lchown fchownat
     """.split()
 )
-"""What the harness and the container's own start need beyond ALLOWED; a case gives these up before it begins."""
+"""What the harness and the container's own start need beyond ALLOWED; a case gives these up first."""
 
 REPORTED = frozenset("connect bind listen accept accept4".split())
-"""What a container's filter lets through, beside sockets of plain families, only so that a case's filter can name it."""
+"""What a container's filter lets through, beside plain sockets, so that a case's filter can name it."""
 
 OUTER = ALLOWED | HARNESS | REPORTED
 """By name, all that a container's filter lets through."""

@@ -58,7 +58,7 @@ def _raise_contents(name, root, moved):
 
 
 def exceeds(top, limit_bytes, budget_s=0.2):
-    """Whether the files below `top` take more than `limit_bytes` of disk; unreadable corners count as more."""
+    """Whether the files below `top` take more than `limit_bytes` of disk."""
     deadline = time.monotonic() + budget_s
     total, waiting = 0, [top]
     while waiting:

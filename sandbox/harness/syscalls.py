@@ -1,4 +1,4 @@
-"""System call numbers by name: (x86-64, aarch64). Written by scripts/syscall-table; do not edit."""
+"""System call numbers by name: (x86-64, aarch64). Written by scripts/syscall-table."""
 
 HIGHEST = 463
 """Calls beyond this number are unknown here and answered with ENOSYS, as an older kernel would."""

@@ -1,10 +1,13 @@
-"""Writes a plain value as the wire's tagged text. Only exact built-in types are plain: no method of an answer runs.
+"""Writes a plain value as the wire's tagged text. Only exact built-in types are plain, so no method of an
+answer's class ever runs here.
 
-n;  b0;  i-0x1f;  f0x1.8p+1;  s<hex of UTF-8>;  y<hex>;  l[..];  t[..];  S[..]; (set)  Z[..]; (frozenset)  d[k v ..];
+none n;  bool b0;  int i-0x1f;  float f0x1.8p+1;  str s<hex of UTF-8>;  bytes y<hex>;  and nested: list l[..];
+tuple t[..];  set S[..];  frozenset Z[..];  dict d[key value ..];
 """
 
 DEPTH = 64
 
+SCALARS = frozenset({type(None), bool, int, float, str, bytes})
 CONTAINERS = {list: "l[", tuple: "t[", set: "S[", frozenset: "Z["}
 
 
@@ -27,24 +30,28 @@ def encode(value, budget, _type=type, _hex=float.hex, _name=type.__dict__["__nam
             raise TooLarge
         out.append(text)
 
+    def scalar(value, kind):
+        if value is None:
+            return "n;"
+        if kind is bool:
+            return "b1;" if value else "b0;"
+        if kind is float:
+            return "f" + _hex(value) + ";"
+        # Text of these grows with the value: asked for only where there is room for it.
+        if (value.bit_length() // 4 if kind is int else 2 * len(value)) > left[0]:
+            raise TooLarge
+        if kind is int:
+            return "i" + hex(value) + ";"
+        if kind is str:
+            return "s" + value.encode("utf-8", "surrogatepass").hex() + ";"
+        return "y" + value.hex() + ";"
+
     def write(value, depth):
         kind = _type(value)
         if depth > DEPTH:
             raise NotPlain("the value is nested deeper than %d" % DEPTH)
-        if value is None:
-            put("n;")
-        elif kind is bool:
-            put("b1;" if value else "b0;")
-        elif kind is int:
-            if value.bit_length() > 4 * left[0]:
-                raise TooLarge
-            put("i" + hex(value) + ";")
-        elif kind is float:
-            put("f" + _hex(value) + ";")
-        elif kind is str or kind is bytes:
-            if 2 * len(value) > left[0]:
-                raise TooLarge
-            put("s" + value.encode("utf-8", "surrogatepass").hex() + ";" if kind is str else "y" + value.hex() + ";")
+        if kind in SCALARS:
+            put(scalar(value, kind))
         elif kind in CONTAINERS:
             put(CONTAINERS[kind])
             for item in value:

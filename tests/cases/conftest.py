@@ -1,4 +1,4 @@
-"""A table at the end of a test run: how many of the recorded incidents are covered, and what covers the rest."""
+"""A table at the end of a run: how many of the recorded incidents are covered, and what covers the rest."""
 
 from __future__ import annotations
 

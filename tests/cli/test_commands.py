@@ -100,3 +100,14 @@ def test_a_folder_that_is_no_run_is_told_as_such(tmp_path: Path) -> None:
     done = armgate("judge", str(tmp_path))
     assert done.returncode == 4
     assert "no plan of a run" in done.stderr
+
+
+def test_a_fault_of_our_own_is_no_verdict() -> None:
+    """Exit code 1 means that an arm was rejected; a bug must not say so."""
+    script = (
+        "import armgate.cli.app as app, sys; sys.argv = ['armgate', 'boom'];"
+        "app.app.command('boom')(lambda: 1 / 0); app.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert "ZeroDivisionError" in done.stderr

@@ -43,10 +43,8 @@ def test_every_clause_that_a_contract_may_name_has_its_function() -> None:
 
 def test_violations_come_clause_by_clause_as_declared() -> None:
     contract = contract_of({"no_fence": {}}, {"python": {}}, {"one_fence": {}})
-    found = [
-        violation.clause for violation in judge_contract(contract, Subject.of_text("```\nx = 1\n```\nend of it"))
-    ]
-    assert found == ["no_fence", "python", "python", "one_fence"]
+    violations = judge_contract(contract, Subject.of_text("```\nx = 1\n```\nend of it"))
+    assert [violation.clause for violation in violations] == ["no_fence", "python", "python", "one_fence"]
 
 
 def test_a_sound_exchange_passes_or_fails() -> None:

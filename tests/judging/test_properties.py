@@ -8,7 +8,6 @@ from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.judged import contract_of
 
 from armgate.judging.clauses.registry import CLAUSES
 from armgate.judging.contract import judge_contract, judge_subject
@@ -16,6 +15,7 @@ from armgate.judging.subject import Subject
 from armgate.loading.contracts import load_contract
 from armgate.model.outcome import Outcome
 from armgate.model.response import Response, ToolCall, Usage
+from support.judged import contract_of
 
 EVERY_CLAUSE: list[dict[str, Any]] = [
     {"finish": {}},
@@ -78,9 +78,12 @@ CONTRACT = contract_of(*EVERY_CLAUSE)
 
 PIECES = st.sampled_from(
     [
-        "```", "```py\n", "~~~", "\n", "\r", "\r\n", "> ", "- ", "    ", "<think>", "</think>", "<|channel|>", "{", "}", "[",
-        "]", '"a"', ":", ",", "1e999", "NaN", "9" * 20, "\\ud800", "\ud83d", "\udcff", "\ufffd", "\u200b", "\ufeff", "\x00",
-        "def f(a):", " return a", "#", "'''", "703", "정", "漢", "ー", "a,b\n", '"', "\\", "👩\u200d👩", "　", ". ",
+        "```", "```py\n", "~~~", "\n", "\r", "\r\n", "> ", "- ", "    ", "<think>", "</think>", "<|channel|>",
+        "{", "}", "[", "]", '"a"', ":", ",", "1e999", "NaN", "9" * 20,
+        "\\ud800", "\ud83d", "\udcff", "\ufffd", "\u200b",
+        "\ufeff", "\x00",
+        "def f(a):", " return a", "#", "'''", "703", "정", "漢", "ー", "a,b\n", '"', "\\",
+        "👩\u200d👩", "　", ". ",
     ]
 )  # fmt: skip
 ANSWERS = st.one_of(

@@ -1,8 +1,18 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
+import inspect
+import io
+import json.decoder
+import textwrap
+import tokenize
+import typing
 import warnings
+from pathlib import Path
+from types import ModuleType
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,3 +66,13 @@ def test_the_verdict_is_that_of_the_interpreter(text: str) -> None:
     assert (read.tree is not None) == parses
     if read.flaw is not None:
         assert 0 <= read.flaw.start <= read.flaw.end <= len(text)
+
+
+@pytest.mark.parametrize("module", [json.decoder, dataclasses, inspect, textwrap, tokenize, typing], ids=str)
+def test_comments_are_those_of_the_tokenizer(module: ModuleType) -> None:
+    text = Path(inspect.getfile(module)).read_text(encoding="utf-8")
+    data = text.encode()
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    wanted = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    assert len(wanted) > 3
+    assert [data[start:end].decode() for start, end in read_python(text).comments] == wanted

@@ -59,6 +59,10 @@ def main() -> None:
     except ArmgateError as error:
         _tell(error)
         sys.exit(error.exit_code)
+    except Exception:
+        traceback.print_exc()
+        error_console().print("this is a fault of Armgate itself; the record so far is kept", markup=False)
+        sys.exit(ArmgateError.exit_code)
 
 
 def _tell(error: ArmgateError) -> None:

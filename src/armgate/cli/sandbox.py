@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
 
+from armgate.cli.options import JsonOption
 from armgate.cli.output import SIGNS, console, inert, print_json
-from armgate.cli.validate import JsonOption
 from armgate.execution.container import connect
 from armgate.execution.harness import load_harness, sandbox_folder
 from armgate.execution.image import build_image, image_name
@@ -31,6 +32,9 @@ def list_(names: TierArgument = None, as_json: JsonOption = False) -> None:
     """Start each tier, strongest first, and run its self-test; exit 0 if one holds, 4 if none does."""
     harness = load_harness(sandbox_folder())
     attempts = [try_tier(name, harness) for name in (names or reversed(TIERS))]
+    for attempt in attempts:
+        if attempt.backend is not None:
+            attempt.backend.close()
     if as_json:
         print_json([_document(attempt) for attempt in attempts])
     else:
@@ -70,7 +74,8 @@ def _show(attempt: Attempt) -> None:
 def build(base: BaseOption = None, as_json: JsonOption = False) -> None:
     """Build the container tier's image; without --base from this machine's own Python, without a registry."""
     folder = sandbox_folder()
-    image = build_image(connect(), folder, base)
+    with contextlib.closing(connect()) as client:
+        image = build_image(client, folder, base)
     if as_json:
         print_json({"image": image, "name": image_name(folder), "base": base})
     else:

@@ -55,7 +55,8 @@ class ProcessChannel:
             cwd=cwd,
             **drop,  # type: ignore[call-overload]
         )
-        assert self.process.stdin and self.process.stdout
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
         self._in, self._out = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self._in, False)
 

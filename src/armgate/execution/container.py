@@ -1,4 +1,4 @@
-"""The container tier: one hardened container per sandbox on a Docker Engine, by image id; gVisor where asked for."""
+"""The container tier: one hardened container per sandbox on a Docker Engine, by image id; or on gVisor."""
 
 from __future__ import annotations
 
@@ -34,20 +34,27 @@ _TROUBLES = (docker.errors.DockerException, requests.exceptions.RequestException
 
 
 def connect() -> docker.DockerClient:
-    """A client of the engine that DOCKER_HOST names, or of the default one."""
-    where = os.environ.get("DOCKER_HOST", "the default socket")
+    """A client of the engine that DOCKER_HOST names, or of the default one; the caller closes it."""
+    where = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
-        client = docker.from_env(timeout=ENGINE_TIMEOUT_S)
-        client.ping()
+        _knock(where)
+        return docker.from_env(timeout=ENGINE_TIMEOUT_S)
     except _TROUBLES as error:
-        raise SandboxUnavailable(f"asked the Docker Engine at {where}: {error}. {_advice(str(error))}") from None
-    return client
+        said = f"asked the Docker Engine at {where}: {error}. {_advice(str(error))}"
+        raise SandboxUnavailable(said) from None
+
+
+def _knock(where: str) -> None:
+    """Finds a socket that is missing or closed to us before the library does, which then leaks its own."""
+    if where.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as door:
+            door.connect(where.removeprefix("unix://"))
 
 
 def _advice(answer: str) -> str:
     if "Permission denied" in answer:
         return "Join the group docker, or run a rootless engine and set DOCKER_HOST"
-    if "API version" in answer or "too old" in answer or "too new" in answer:
+    if "too old" in answer or "too new" in answer:
         return "The engine speaks another API version: update it, or set DOCKER_API_VERSION"
     return "Install and start Docker, or set DOCKER_HOST"
 
@@ -61,11 +68,21 @@ class ContainerTier:
     def __init__(self, harness: Harness) -> None:
         self._harness = harness
         self._init = True
-        self._client = connect()
         folder = sandbox_folder()
         self._profile = (folder / "seccomp.json").read_text("utf-8")
-        self._engine = self._client.version()
-        self._image = self._find_image(folder)
+        self._client = connect()
+        try:
+            self._engine = self._client.version()
+            self._image = self._find_image(folder)
+            self._demand_runtime()
+        except BaseException:
+            self.close()
+            raise
+
+    def _demand_runtime(self) -> None:
+        known = self._client.info().get("Runtimes") or {}
+        if self.runtime is not None and self.runtime not in known:
+            raise SandboxUnavailable(f"the engine knows no runtime {self.runtime}, only: {', '.join(known)}")
 
     def _find_image(self, folder: Path) -> str:
         """The image's id, looked up once: what is run is never looked up by a name that can move."""
@@ -141,6 +158,9 @@ class ContainerTier:
         )
         return str(created["Id"])
 
+    def close(self) -> None:
+        self._client.close()
+
     def describe(self, sandbox: Sandbox) -> Tier:
         engine = f"Docker Engine {self._engine.get('Version')}, runtime {self.runtime or 'runc'}"
         return Tier(
@@ -148,7 +168,8 @@ class ContainerTier:
             version=f"{engine}, image {self._image}, Python {sandbox.facts['python']}",
             profile=self._harness.digest,
             isolates=(
-                "system calls: allow-list (no network, no new processes, no other process), and the container's own",
+                "system calls: allow-list (no network, no new processes, no other process)",
+                "and a second filter around the whole container",
                 "files: an image of its own, read-only; scratch on tmpfs with a quota, noexec",
                 "processes, network, IPC, host name: namespaces of its own; no network device but loopback",
                 "user 65534, no capabilities, no new privileges",
@@ -170,12 +191,6 @@ class GvisorTier(ContainerTier):
     runtime = "runsc"
     kernel_isolates = ("the kernel: gVisor answers the system calls",)
     kernel_shared = ("does not name the system call that ended a case",)
-
-    def __init__(self, harness: Harness) -> None:
-        super().__init__(harness)
-        known = self._client.info().get("Runtimes") or {}
-        if self.runtime not in known:
-            raise SandboxUnavailable(f"the engine knows no runtime runsc, only: {', '.join(sorted(known))}")
 
 
 _HEADER = struct.Struct(">BxxxI")
@@ -251,4 +266,5 @@ class ContainerChannel:
         except docker.errors.NotFound:
             return
         except _TROUBLES as error:
-            raise SandboxUnavailable(f"the engine did not remove container {self._container}: {error}") from None
+            said = f"the engine did not remove container {self._container}: {error}"
+            raise SandboxUnavailable(said) from None

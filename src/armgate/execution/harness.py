@@ -1,4 +1,4 @@
-"""The harness that runs inside every sandbox: found in the installed `sandbox/` folder, sent as text, digested."""
+"""The harness that runs inside every sandbox: read from the installed `sandbox/` folder, sent as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 from armgate.errors import SandboxUnavailable
 from armgate.model.base import Digest, Json, digest_bytes
 
-MODULES = ("syscalls", "policy", "bpf", "confine", "scratch", "values", "case", "zygote")
+MODULES = (
+    *("syscalls", "policy", "bpf", "confine", "scratch", "measure"),
+    *("values", "wire", "case", "supervisor", "zygote"),
+)
 """In the order of their imports."""
 
 BOOTSTRAP = """\
@@ -28,6 +31,7 @@ order = json.loads(take(int.from_bytes(take(4), "big")))
 for name, source in order["modules"]:
     module = types.ModuleType(name)
     module.__dict__["__builtins__"] = dict(builtins.__dict__)
+    module.__file__ = "harness"
     sys.modules[name] = module
     exec(compile(source, "harness/" + name + ".py", "exec"), module.__dict__)
 sys.modules["zygote"].main(order["config"])

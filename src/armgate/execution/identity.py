@@ -20,7 +20,7 @@ def private_uid() -> int:
     try:
         rows = [line.split() for line in Path("/proc/self/uid_map").read_text().splitlines()]
         mapped = any(
-            int(first) <= FIRST_PRIVATE and FIRST_PRIVATE + PRIVATE_COUNT <= int(first) + int(length)
+            int(first) <= FIRST_PRIVATE and int(first) + int(length) >= FIRST_PRIVATE + PRIVATE_COUNT
             for first, _, length in rows
         )
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The container tier's image: its recipe's name, and building it from this machine's own Python or a pinned base."""
+"""The container tier's image: its name, and building it from this machine's own Python or a pinned base."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ PINNED = re.compile(r"\S+@sha256:[0-9a-f]{64}\Z|sha256:[0-9a-f]{64}\Z")
 BASE_RECIPE = "1"
 """Raised when `_base_files` changes what it packs, so that an older image is not taken for the new one."""
 
-LEFT_OUT = frozenset({"test", "tests", "idlelib", "ensurepip", "lib2to3", "turtledemo", "tkinter", "site-packages",
-                      "dist-packages", "__pycache__"})  # fmt: skip
+LEFT_OUT = frozenset(
+    {"test", "tests", "idlelib", "ensurepip", "lib2to3", "turtledemo", "tkinter", "__pycache__"}
+    | {"site-packages", "dist-packages"}
+)
 """Parts of the library that no answer needs; site-packages would make an answer depend on this machine."""
 
 

@@ -23,8 +23,8 @@ _QUESTION = (
 
 @dataclasses.dataclass(frozen=True)
 class Interpreter:
-    """A Python on this host. `needs` are the files and folders without which it does not start, `library`
-    are the folders of its standard library."""
+    """A Python on this host. `needs` are the files and folders without which it does not start,
+    `library` are the folders of its standard library."""
 
     path: Path
     version: str
@@ -33,7 +33,7 @@ class Interpreter:
 
 
 def find_interpreter(may_read: Callable[[Path], bool]) -> Interpreter:
-    """The first usable Python: the one that runs Armgate, else the system's. `may_read` speaks for the tier."""
+    """The first usable Python: the one that runs Armgate, else the system's. `may_read` asks for the tier."""
     refused = []
     for path in _candidates():
         found = _examine(path)

@@ -1,4 +1,4 @@
-"""The namespaces tier: bubblewrap with everything unshared, the system-call filter, limits, control groups."""
+"""The namespaces tier: bubblewrap with everything unshared, system-call filter, limits, control groups."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ THREADS = 64
 OVERHEAD_MB = 128
 """Memory of the harness beside what a case may use."""
 
+NO_GROUP = "memory is bounded per process by its address space, by no control group"
+
 
 class NamespacesTier:
     """As root, bubblewrap mounts with root's rights and the harness then becomes a user of its own; an
@@ -32,7 +34,7 @@ class NamespacesTier:
         self._harness = harness
         program = shutil.which("bwrap")
         if program is None:
-            raise SandboxUnavailable("bubblewrap is not installed (Debian, Ubuntu: apt-get install bubblewrap)")
+            raise SandboxUnavailable("bubblewrap is not installed (Debian: apt-get install bubblewrap)")
         self._program = program
         answer = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
         self._version = answer.stdout.strip() or "unknown version"
@@ -57,13 +59,17 @@ class NamespacesTier:
         who = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         if not is_root():
             who = ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-        arguments = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        spaces = ("ipc", "pid", "net", "uts", "cgroup-try")
+        arguments = [f"--unshare-{space}" for space in spaces]
         arguments += ["--new-session", "--as-pid-1", "--cap-drop", "ALL", *who, "--clearenv"]
         for name, value in ENVIRONMENT.items():
             arguments += ["--setenv", name, value]
         arguments += [*_view(self._interpreter), "--proc", "/proc"]
         arguments += ["--perms", "1777", "--size", str(limits.scratch_mb << 20), "--tmpfs", SCRATCH]
         return [*arguments, "--remount-ro", "/", "--chdir", SCRATCH]
+
+    def close(self) -> None:
+        """Holds nothing."""
 
     def describe(self, sandbox: Sandbox) -> Tier:
         grouped = ControlGroup.available()
@@ -73,7 +79,7 @@ class NamespacesTier:
             profile=self._harness.digest,
             isolates=(
                 "system calls: allow-list (no network, no new processes, no other process)",
-                "files: a view of its own that holds the interpreter, read-only; scratch on tmpfs with a quota",
+                "files: a view of its own with the interpreter, read-only; scratch on tmpfs with a quota",
                 "processes, network, IPC, host name: namespaces of its own",
                 "user: " + ("one of its own" if is_root() else "a user namespace, no capabilities"),
                 "CPU time, wall time, address space, output, open files and file size per case",
@@ -81,7 +87,7 @@ class NamespacesTier:
             ),
             does_not=(
                 "shares the host's kernel",
-                *(() if grouped else ("memory is bounded per process by its address space, by no control group",)),
+                *(() if grouped else (NO_GROUP,)),
             ),
         )
 

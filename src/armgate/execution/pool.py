@@ -62,6 +62,7 @@ class Pool:
             self._idle.clear()
         for sandbox in sandboxes:
             sandbox.close()
+        self._backend.close()
 
 
 class Turns:

@@ -1,4 +1,4 @@
-"""A task's cases with their expected values, made ready on the trusted side: generated inputs and reference results.
+"""A task's cases with their expected values, made ready on the trusted side.
 
 Generator and reference run in a sandbox too, but in one of their own that no answer is ever run in.
 """

@@ -46,6 +46,9 @@ class ProcessTier:
             on_close=lambda: shutil.rmtree(scratch, ignore_errors=True),
         )
 
+    def close(self) -> None:
+        """Holds nothing."""
+
     def describe(self, sandbox: Sandbox) -> Tier:
         user = "a user of its own" if is_root() else "the user of this process"
         return Tier(

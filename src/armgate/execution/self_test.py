@@ -54,7 +54,7 @@ def trials(canary: str) -> Iterator[Trial]:
     yield Trial("opening a socket", connect, Kind.SANDBOX_VIOLATION)
     shoot = "import os\ndef solve():\n    os.kill(os.getppid(), 9)\n"
     yield Trial("killing its parent", shoot, Kind.SANDBOX_VIOLATION)
-    peek = "def solve():\n    return open('/proc/1/environ', 'rb').read() + open('/proc/1/mem', 'rb').read(1)\n"
+    peek = "def solve():\n    return [open(f'/proc/1/{name}', 'rb').read(1) for name in ('environ', 'mem')]\n"
     yield Trial("reading the first process", peek, Kind.RUNTIME_ERROR)
     forge = "import os\ndef solve():\n    os.write(3, b'Vn;')\n    os._exit(0)\n"
     yield Trial("forging a result", forge, Kind.CONTRACT_VIOLATION)
@@ -94,7 +94,7 @@ class Examined:
 
 
 def examine(backend: TierBackend) -> Examined:
-    """Starts one sandbox and tries it; SandboxUnavailable names the first trial that did not end as it must."""
+    """Starts one sandbox and tries it; SandboxUnavailable names the first trial that ended otherwise."""
     sandbox = backend.start(LIMITS)
     try:
         tier = backend.describe(sandbox)

@@ -20,3 +20,7 @@ class TierBackend(Protocol):
     def describe(self, sandbox: Sandbox) -> Tier:
         """The tier as verdicts name it, from what a running sandbox said of itself."""
         ...
+
+    def close(self) -> None:
+        """Gives back what the backend itself holds; its sandboxes are closed by whoever started them."""
+        ...

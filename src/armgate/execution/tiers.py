@@ -40,10 +40,13 @@ class Attempt:
 
 def try_tier(name: str, harness: Harness) -> Attempt:
     """Starts the tier and runs its self-test. A refusal is a value: the next tier may hold."""
+    backend = None
     try:
         backend = TIERS[name](harness)
         return Attempt(name, backend, examine(backend), None)
     except (ArmgateError, OSError) as error:
+        if backend is not None:
+            backend.close()
         return Attempt(name, None, None, str(error) or type(error).__name__)
 
 

@@ -215,20 +215,21 @@ def _locate(text: str) -> Places:
         group = match.lastindex or 0
         start, end = match.span(group)
         inside, mark = stack[-1], text[start]
-        path = inside.below if len(stack) > 1 else ()
         if group == 1 and inside.is_object and inside.key is None:
             _take_key(inside, text, start, end, places)
-        elif group != 2:
-            places.values[path] = (start, end)
-            places.flaws += _scalar_flaws(text[start:end], start, end)
-        elif mark in "[{":
-            stack.append(_Open(start, path, mark == "{"))
-        elif mark in "]}":
-            done = stack.pop()
-            places.values[done.path] = (done.start, end)
         elif mark == ",":
             inside.index += 1
             inside.key = None
+        elif mark in "]}":
+            done = stack.pop()
+            places.values[done.path] = (done.start, end)
+        elif mark != ":":
+            path = inside.below if len(stack) > 1 else ()
+            if mark in "[{":
+                stack.append(_Open(start, path, mark == "{"))
+            else:
+                places.values[path] = (start, end)
+                places.flaws += _scalar_flaws(text[start:end], start, end)
     return places
 
 
@@ -242,6 +243,8 @@ def _take_key(inside: _Open, text: str, start: int, end: int, places: Places) ->
 
 
 def _string(token: str) -> str:
+    if "\\" not in token:
+        return token[1:-1]
     value: str = json.loads(token)
     return value
 

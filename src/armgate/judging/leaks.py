@@ -11,8 +11,7 @@ from typing import NamedTuple
 import re2
 
 from armgate.model.clauses.base import compiled
-from armgate.model.clauses.hygiene import MarkerFamily
-from armgate.model.clauses.markers import HARMONY_START, REASONING_FAMILIES
+from armgate.model.clauses.markers import HARMONY_START, REASONING_FAMILIES, MarkerFamily
 
 _BLANK = b" \t\r\n"
 _SOMETHING = re.compile(rb"[^ \t\r\n]")

@@ -19,6 +19,10 @@ GRAMMAR = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 _BRACKET = re.compile(r"[()\[\]{}]")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(rb"#[^\r\n]*+")
+_FORMATTED = re.compile(r"""(?i)\b(?:[ft]r?|r[ft])['"]""")
+_STRING_OR_COMMENT = re.compile(
+    rb"""(?:(\"{3}|'{3})(?:[^\\]|\\.)*?\1|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(#[^\r\n]*)""", re.DOTALL
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -67,6 +71,12 @@ class PythonRead:
     @cached_property
     def comments(self) -> tuple[tuple[int, int], ...]:
         """Byte spans of comments: `#` outside every string literal, to the end of the line."""
+        if "#" not in self._text:
+            return ()
+        if not _FORMATTED.search(self._text):
+            data = self._text.encode("utf-8", "surrogatepass")
+            return tuple(found.span(2) for found in _STRING_OR_COMMENT.finditer(data) if found[2] is not None)
+        # Quotes may nest in formatted strings (3.12), so only the parser knows where they end.
         masked = bytearray(self._text.encode("utf-8", "surrogatepass"))
         for node in _strings(self.tree):
             start, end = self.byte_span(node)
@@ -75,6 +85,8 @@ class PythonRead:
 
     def imports(self) -> Iterator[tuple[ast.Import | ast.ImportFrom, tuple[str, ...]]]:
         """Every import statement anywhere with the modules it names."""
+        if "import" not in self._text:
+            return
         for node in ast.walk(self.tree) if self.tree else ():
             if isinstance(node, ast.Import):
                 yield node, tuple(alias.name for alias in node.names)
@@ -122,6 +134,8 @@ def _unsafe(text: str) -> SourceFlaw | None:
     if not text.isascii() and (lone := re.search("[\ud800-\udfff]", text)):
         message = f"a lone surrogate {_named(text[lone.start()])} is no source text"
         return SourceFlaw("not_python", message, lone.start(), lone.end())
+    if text.count("(") + text.count("[") + text.count("{") <= limits.PYTHON_DEPTH:
+        return None
     depth = 0
     for bracket in _BRACKET.finditer(text):
         depth = max(depth + (1 if bracket[0] in "([{" else -1), 0)

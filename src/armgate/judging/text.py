@@ -76,12 +76,14 @@ class Text:
     def place(self, char: int) -> str:
         """`line L, column C` of a character, both from 1."""
         value, (at, line, start) = self.value, self._counted
-        if char < at:
+        # A place between CR and LF belongs to the line that both of them end.
+        to = char - 1 if char and value[char - 1 : char + 1] == "\r\n" else char
+        if to < at:
             at, line, start = 0, 1, 0
-        line += count_line_ends(value, at, char)
-        start = max(start, value.rfind("\n", at, char) + 1, value.rfind("\r", at, char) + 1)
+        line += count_line_ends(value, at, to)
+        start = max(start, value.rfind("\n", at, to) + 1, value.rfind("\r", at, to) + 1)
         # Breaches come in the order of the text, so each place is counted from the one before.
-        self._counted = (char, line, start)
+        self._counted = (to, line, start)
         return f"line {line}, column {char - start + 1}"
 
     @cached_property

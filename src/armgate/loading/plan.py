@@ -13,6 +13,7 @@ from armgate.loading.contracts import load_contract
 from armgate.loading.probes import Rendered, expanded, rendered
 from armgate.loading.strict_yaml import Document, load_document, nearest, validate
 from armgate.loading.tasks import load_task
+from armgate.loading.templates import render
 from armgate.loading.workspace import Workspace
 from armgate.model.arms import Arm
 from armgate.model.base import digest_bytes
@@ -135,7 +136,7 @@ class _GateBuilder:
         task = self._task(where, gate)
         if len(self.problems) > before:
             return None
-        full = expanded(gate, task.prompt if task is not None and not gate.probes else None)
+        full = expanded(gate, self._task_prompt(task) if task is not None and not gate.probes else None)
         probes = [self._probe(where, full, number) for number in range(len(full.probes))]
         kept = tuple(probe.planned for probe in probes if probe is not None)
         return PlannedGate(
@@ -190,6 +191,10 @@ class _GateBuilder:
             self.inputs.add(path)
         self.tasks[gate.task] = task
         return task
+
+    def _task_prompt(self, loaded: LoadedTask) -> str:
+        folder = self.workspace.root / "gates" / "tasks" / loaded.task.id
+        return render(loaded.prompt, {"entry": loaded.task.entry}, folder / loaded.task.prompt)
 
     def _probe(self, where: tuple[str | int, ...], gate: Gate, number: int) -> Rendered | None:
         try:

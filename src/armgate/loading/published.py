@@ -99,8 +99,12 @@ def _exchange(root: Path, folder: Path, label: str, stream: Path, result: Mappin
     frames = []
     for number, line in enumerate(stream.read_text(encoding="utf-8").splitlines(), start=1):
         entry = _parsed(line, stream, number)
-        data = json.dumps(entry.get("event"), ensure_ascii=False)
-        frames.append(Frame(float(entry["elapsed_s"]), f"data: {data}\n\n".encode()))
+        at_s = entry.get("elapsed_s")
+        if not isinstance(at_s, int | float):
+            problem = Problem(stream, number, None, "elapsed_s", f"expected seconds, found {at_s!r}")
+            raise DeclarationError([problem])
+        data = json.dumps(entry.get("event"))
+        frames.append(Frame(float(at_s), f"data: {data}\n\n".encode()))
     wall_s = result.get("wall_s")
     if result.get("sse_done") and isinstance(wall_s, float):
         frames.append(Frame(wall_s, b"data: [DONE]\n\n"))

@@ -1,4 +1,7 @@
-"""Prompt templates: Jinja2 in its sandbox, undefined names are errors, nothing is trimmed."""
+"""Prompt templates: Jinja2 in its sandbox; undefined names are errors.
+
+As everywhere in Jinja, the one newline that ends the file is no part of the text; nothing else is trimmed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,6 @@ def render(text: str, variables: Mapping[str, Json], source: Path | None) -> str
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined,
         autoescape=False,
-        keep_trailing_newline=True,
     )
     try:
         rendered = environment.from_string(text).render(dict(variables))

@@ -1,4 +1,4 @@
-"""What one recorded case means: its kind, a stable reason word and what was observed. Pure; no text is trusted."""
+"""What one recorded case means: its kind, a stable reason word, what was observed. No text is trusted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _fault(run: CaseRun) -> CaseFinding | None:
     if run.ended is Ended.SANDBOX_LOST and not any(e.ended is Ended.SANDBOX_LOST for e in run.earlier):
         return _finding(Kind.HARNESS_ERROR, "sandbox_lost", run.note or "the sandbox was lost")
     if run.ended is Ended.SIGNALLED and run.host_oom_kills and not run.oom_kills:
-        return _finding(Kind.HARNESS_ERROR, "host_out_of_memory", "the host ran out of memory during the case")
+        return _finding(Kind.HARNESS_ERROR, "host_out_of_memory", "the host ran out of memory meanwhile")
     if starved(run):
         message = f"ready to run without a processor for {run.waited_s:.2f} of {run.wall_s:.2f} s"
         return _finding(Kind.HARNESS_ERROR, "timeout_not_trustworthy", message)
@@ -86,7 +86,7 @@ def _by_ending(run: CaseRun, limits: Limits) -> Iterator[CaseFinding]:
     if run.ended is Ended.CPU_LIMIT or run.signal == signal.SIGXCPU or run.cpu_s > limits.cpu_s:
         yield _finding(Kind.TIMEOUT, "cpu_limit", f"{run.cpu_s:.2f} s of CPU time, {limits.cpu_s:g} allowed")
     if run.ended is Ended.WALL_LIMIT:
-        yield _finding(Kind.TIMEOUT, "wall_limit", f"{limits.wall_s:g} s passed, {run.cpu_s:.2f} s of them used")
+        yield _finding(Kind.TIMEOUT, "wall_limit", f"{limits.wall_s:g} s passed, {run.cpu_s:.2f} s used")
     if run.ended is Ended.SCRATCH_LIMIT:
         message = f"more than {limits.scratch_mb} MiB of scratch files"
         yield _finding(Kind.RUNTIME_ERROR, "scratch_limit", message)
@@ -120,14 +120,16 @@ def read_value(data: bytes, seal: str) -> Plain:
 
 
 def _function(run: CaseRun, task: Task, rule: Comparison) -> CaseFinding:
-    data, sealed = recorded_bytes(run.result), _sealed(run)
-    if not data:
+    if not recorded_bytes(run.result):
         return _nothing_reported(run)
-    told = _told(sealed)
-    if told is not None:
-        return told
+    return _told(_sealed(run)) or _value(run, task, rule)
+
+
+def _value(run: CaseRun, task: Task, rule: Comparison) -> CaseFinding:
+    """A wrong value is wrong whoever sent it; a right one counts only from the harness."""
+    sealed = _sealed(run)
     try:
-        value, after = _value_and_arguments(data if sealed is None else sealed)
+        value, after = _value_and_arguments(recorded_bytes(run.result) if sealed is None else sealed)
     except NotPlainError:
         return _misused()
     expected = decode(run.expected)

@@ -129,7 +129,7 @@ class CaseRun(Frozen):
 
 
 class ExecutionRecord(Frozen):
-    """What a second comparison needs, sandbox not included: text run, inputs, observed values, limits, tier."""
+    """What a second comparison needs, without a sandbox: text run, inputs, observed values, limits, tier."""
 
     task: str
     task_digest: Digest

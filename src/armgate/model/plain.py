@@ -189,7 +189,7 @@ def _identity(key: Plain) -> Hashable:
 
 
 def same_float(observed: float, expected: float, rule: Comparison) -> bool:
-    """Equal, or within a declared bound of a finite expected value. NaN matches NaN only where `nan: equal`."""
+    """Equal, or within a declared bound of a finite expected value. NaN matches NaN where `nan: equal`."""
     if math.isnan(expected) or math.isnan(observed):
         return rule.nan == "equal" and math.isnan(expected) and math.isnan(observed)
     if observed == expected:

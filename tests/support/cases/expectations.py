@@ -66,7 +66,8 @@ def _reason(case: Case, one: Observed, verdict: str | None) -> Iterator[str]:
         return
     words = set(reasons()[reason])
     if not words & one.words:
-        yield f"expected the reason {reason} ({', '.join(sorted(words))}), said: {', '.join(sorted(one.words))}"
+        said = ", ".join(sorted(one.words))
+        yield f"expected the reason {reason} ({', '.join(sorted(words))}), said: {said}"
 
 
 def _values(case: Case, one: Observed) -> Iterator[str]:
@@ -173,9 +174,8 @@ MUSTS: dict[str, Callable[[Observed], bool]] = {
     ),
     "strip the thinking part and then pass the strict contract on '703'": lambda one: one.outcome == "failed",
     "pass by stripping": lambda one: one.outcome == "failed",
-    "store a diagnostic class (whitespace, punctuation, markdown, unicode look-alike, extra text) next to FAIL": (
-        lambda one: one.judgement is not None and all(v.kind for v in one.judgement.violations)
-    ),
+    "store a diagnostic class (whitespace, punctuation, markdown, unicode look-alike, extra text) "
+    "next to FAIL": (lambda one: one.judgement is not None and all(v.kind for v in one.judgement.violations)),
     "hand '' to the grader": lambda one: extract_fenced_block(_content(one)) is None,
     "run the functional grader as if the answer were complete": lambda one: (
         extract_fenced_block(_content(one)) is None

@@ -1,4 +1,4 @@
-"""What the product makes of one incident: outcome, words for its reasons, and values by the corpus's names."""
+"""What the product makes of one incident: outcome, words for its reasons, values by the corpus's names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ABSENT = object()
 
 @dataclasses.dataclass(frozen=True)
 class Observed:
-    """One variant of one case. `outcome` is one of the five words, `words` all stable words that were said."""
+    """One variant of one case. `outcome` is one of the five words, `words` stable words that were said."""
 
     label: str
     outcome: str

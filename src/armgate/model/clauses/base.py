@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import re2
 from pydantic import AfterValidator, Field, model_validator
 
-from armgate.model.base import AsDeclared, Frozen
+from armgate.model.base import AsDeclared
 
 TextChannel = Literal["content", "reasoning"]
 Source = Literal["channel", "fenced_block"]
@@ -22,7 +22,7 @@ class ChannelOptions(ClauseOptions):
     channel: TextChannel = "content"
 
 
-class Range(Frozen):
+class Range(AsDeclared):
     """An inclusive range; at least one bound."""
 
     min: Annotated[int, Field(ge=0)] | None = None

@@ -4,22 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
 
-from armgate.model.base import Frozen
 from armgate.model.clauses.base import ChannelOptions
-
-Marker = Annotated[str, Field(min_length=2, max_length=200)]
-
-
-class MarkerFamily(Frozen):
-    """How one model family marks its thinking. Markers are literal texts, compared as written."""
-
-    family: str
-    open: tuple[Marker, ...] = ()
-    close: tuple[Marker, ...] = ()
-    signs: tuple[Marker, ...] = ()
-    """Texts that neither open nor close a block and betray the channel all the same."""
+from armgate.model.clauses.markers import REASONING_FAMILIES, Marker, MarkerFamily
 
 
 class NoReasoningLeak(ChannelOptions):
@@ -34,6 +22,14 @@ class NoReasoningLeak(ChannelOptions):
     extra: tuple[MarkerFamily, ...] = ()
     allow_tag_words: bool = False
     empty_block: Literal["refused", "allowed"] = "refused"
+
+    @model_validator(mode="after")
+    def _names_known_families(self) -> NoReasoningLeak:
+        known = [family.family for family in REASONING_FAMILIES]
+        for name in self.families or ():
+            if name not in known:
+                raise ValueError(f"unknown family {name!r}; known: {', '.join(known)}")
+        return self
 
 
 class NoSpecialTokens(ChannelOptions):

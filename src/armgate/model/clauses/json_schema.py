@@ -121,6 +121,27 @@ def _plain_numbers(item: Json) -> Json:
     return item
 
 
+_TYPES: dict[str, type] = {"string": str, "boolean": bool, "array": list, "object": dict}
+
+
+def _judge_items(validator: Any, items: Json, instance: Json, schema: dict[str, Json]) -> Errors:
+    """Items that a short look finds valid are not walked through the whole validator, which is slow."""
+    if not isinstance(instance, list):
+        return
+    first = len(schema.get("prefixItems", ()))
+    plain = _TYPES.get(items["type"]) if isinstance(items, dict) and _is_plain(items) else None
+    shortest = items.get("minLength", 0) if plain is str else 0
+    for index in range(first, len(instance)):
+        item = instance[index]
+        sized = not shortest or (isinstance(item, str) and len(item) >= shortest)
+        if plain is None or not isinstance(item, plain) or not sized:
+            yield from validator.descend(item, items, path=index)
+
+
+def _is_plain(items: dict[str, Json]) -> bool:
+    return isinstance(items.get("type"), str) and items.keys() <= {"type", "minLength"}
+
+
 _HARDENED = extend(  # type: ignore[no-untyped-call]  # jsonschema's stubs leave it untyped
     Draft202012Validator,
     {
@@ -128,6 +149,7 @@ _HARDENED = extend(  # type: ignore[no-untyped-call]  # jsonschema's stubs leave
         "patternProperties": _judge_pattern_properties,
         "additionalProperties": _judge_additional,
         "uniqueItems": _judge_unique,
+        "items": _judge_items,
     },
 )
 _TYPED_INTEGERS = extend(  # type: ignore[no-untyped-call]

@@ -6,7 +6,23 @@ Seen in the chat templates and reasoning parsers of vLLM, SGLang and llama.cpp, 
 
 from __future__ import annotations
 
-from armgate.model.clauses.hygiene import MarkerFamily
+from typing import Annotated
+
+from pydantic import Field
+
+from armgate.model.base import Frozen
+
+Marker = Annotated[str, Field(min_length=2, max_length=200)]
+
+
+class MarkerFamily(Frozen):
+    """How one model family marks its thinking. Markers are literal texts, compared as written."""
+
+    family: str
+    open: tuple[Marker, ...] = ()
+    close: tuple[Marker, ...] = ()
+    signs: tuple[Marker, ...] = ()
+    """Texts that neither open nor close a block and betray the channel all the same."""
 
 
 def _tag(family: str, *names: str) -> MarkerFamily:
@@ -20,7 +36,7 @@ def _tag(family: str, *names: str) -> MarkerFamily:
 
 REASONING_FAMILIES: tuple[MarkerFamily, ...] = (
     _tag("think", "think", "thinking", "thought", "thoughts", "Think", "THINK"),
-    _tag("reasoning", "reasoning", "reason", "reflection", "scratchpad", "inner_monologue"),
+    _tag("reasoning", "reasoning", "reflection", "scratchpad", "inner_monologue"),
     _tag("anthropic", "antThinking", "antml:thinking", "ant_thinking"),
     _tag("minimax", "mm:think"),
     _tag("seed", "seed:think", "seed:cot_budget_reflect"),
