@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -110,11 +111,16 @@ def _traces() -> set[str]:
         uid = process.info["uids"].real if process.info["uids"] else 0
         if uid >= FIRST_PRIVATE or "sys.modules[\"zygote\"]" in line:
             found.add(f"process {process.info['pid']}: {line[:60]}")
-    found |= {str(path) for path in Path("/tmp").glob("armgate-scratch-*")}
-    found |= {str(path) for path in Path("/tmp").glob("armgate-canary-*")}
-    found |= {str(path) for path in Path("/dev/shm").iterdir() if path.stat().st_uid >= FIRST_PRIVATE}
+    for folder in (Path(tempfile.gettempdir()), Path("/dev/shm")):
+        found |= {str(path) for path in folder.iterdir() if _is_ours(path)}
     found |= {str(path) for path in Path("/sys/fs/cgroup").glob("**/armgate-*")}
     return found | _containers()
+
+
+def _is_ours(path: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return path.name.startswith("armgate-") or path.lstat().st_uid >= FIRST_PRIVATE
+    return False
 
 
 def _containers() -> set[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from scipy.stats import binomtest, chi2
 
 from armgate.judging.divergence import compare_pair
+from armgate.model.base import Json
 from armgate.model.evidence import Sample
 from armgate.model.measures import Divergence, FirstDivergence, Interval, Measure, PairComparison
 from armgate.model.outcome import Family, Outcome, SampleVerdict, Violation
@@ -16,6 +17,9 @@ from armgate.model.outcome import Family, Outcome, SampleVerdict, Violation
 LEVEL = 0.95
 FREE_KEYS = frozenset({"model", "stream", "stream_options"})
 """Request keys that may differ between two sides without changing what is asked of the model."""
+
+NEUTRAL: Mapping[str, Json] = {"min_p": 0.0}
+"""What a key means that was not sent, since an engine takes it for some arms only (vLLM: none with a draft)."""
 
 
 def compare_sides(
@@ -154,10 +158,14 @@ def _unfit(sample: Sample, other: Sample | None) -> str | None:
             return f"{side}_void: {one.void.cause}"
     ours, theirs = sample.exchange.request, other.exchange.request
     asked = (ours.keys() | theirs.keys()) - FREE_KEYS
-    differing = sorted(key for key in asked if ours.get(key) != theirs.get(key))
+    differing = sorted(key for key in asked if _value(ours, key) != _value(theirs, key))
     if differing:
         return f"requests_differ: {', '.join(differing)}"
     return None if ours.get("temperature") == 0 else "not_greedy: temperature is not 0"
+
+
+def _value(request: Mapping[str, Json], key: str) -> Json:
+    return request.get(key, NEUTRAL.get(key))
 
 
 def _probe(sample_id: str) -> str:

@@ -56,20 +56,19 @@ class Speculative(Frozen):
 
 
 class Sampling(Frozen):
-    """Sampling parameters, all sent explicitly. `None` means the engine is not sent that key."""
+    """Sampling parameters. Every one that the engine accepts is sent, so that no server default decides.
+
+    The defaults are greedy and neutral. `seed: null` sends no seed.
+    """
 
     temperature: Annotated[float, Field(ge=0)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
-    top_k: int | None = None
-    min_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=-1)] = 0
+    min_p: Annotated[float, Field(ge=0, le=1)] = 0.0
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
-    repetition_penalty: float | None = None
+    repetition_penalty: Annotated[float, Field(gt=0)] = 1.0
     seed: int | None = 37
-
-    @property
-    def greedy(self) -> bool:
-        return self.temperature == 0
 
 
 class Deadlines(Frozen):
