@@ -71,7 +71,7 @@ class ProcessTier:
         )
 
 
-SHARED_MEMORY = Path("/dev/shm")
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - folders in it are made by mkdtemp
 
 
 def _scratch_parent(needed_bytes: int) -> Path | None:

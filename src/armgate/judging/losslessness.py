@@ -19,7 +19,7 @@ FREE_KEYS = frozenset({"model", "stream", "stream_options"})
 """Request keys that may differ between two sides without changing what is asked of the model."""
 
 NEUTRAL: Mapping[str, Json] = {"min_p": 0.0}
-"""What a key means that was not sent, since an engine takes it for some arms only (vLLM: none with a draft)."""
+"""What an unsent key means where an engine takes it for some arms only (vLLM: none with a draft)."""
 
 
 def compare_sides(
