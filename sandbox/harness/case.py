@@ -4,6 +4,7 @@ The answer shares this process and may do what it likes to it. It gains nothing:
 not here, and what arrives on the result channel is judged elsewhere as data.
 """
 
+import _sitebuiltins
 import atexit
 import builtins
 import io
@@ -133,6 +134,8 @@ def _settle(given, scratch):
     )
     sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
     sys.argv = ["answer.py"]
+    for name in ("exit", "quit"):  # an interpreter without its site module lacks them
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D"))
     # The default would be the host's stack limit, and a pool of threads would exhaust the address space.
     threading.stack_size(2 << 20)
     if hasattr(sys, "set_int_max_str_digits"):

@@ -57,19 +57,46 @@ def _raise_contents(name, root, moved):
     return moved
 
 
-def exceeds(top, limit_bytes, budget_s=0.2):
-    """Whether the files below `top` take more than `limit_bytes` of disk."""
+MANY_FOLDERS = 500
+"""So many folders still to be looked into count as too much: nobody asks a sandbox for that."""
+
+
+def exceeds(top, limit_bytes, budget_s):
+    """Whether what lies below `top` takes more than `limit_bytes`, or None where time ran out.
+
+    By descriptor, so that neither deep paths nor folders that forbid reading hide anything.
+    """
     deadline = time.monotonic() + budget_s
-    total, waiting = 0, [top]
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
+    total = 0
+    waiting = [os.open(top, DIRECTORY)]
+    try:
+        while waiting:
+            folder = waiting.pop()
+            try:
+                for entry in os.scandir(folder):
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    if total > limit_bytes or time.monotonic() > deadline:
-                        return total > limit_bytes
-        except OSError:
-            continue
-    return total > limit_bytes
+                        waiting.append(_opened(entry.name, folder))
+                    if total > limit_bytes or len(waiting) > MANY_FOLDERS:
+                        return True
+                    if time.monotonic() > deadline:
+                        return None
+            except OSError:
+                continue  # gone or changed while the case runs; the look after its end sees what is left
+            finally:
+                os.close(folder)
+        return False
+    finally:
+        for folder in waiting:
+            os.close(folder)
+
+
+def _opened(name, parent):
+    try:
+        return os.open(name, DIRECTORY, dir_fd=parent)
+    except PermissionError:
+        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
+        os.chmod(name, 0o700, dir_fd=parent)
+        folder = os.open(name, DIRECTORY, dir_fd=parent)
+        os.fchmod(folder, mode & 0o7777)
+        return folder

@@ -76,7 +76,8 @@ class Supervised:
                 self._end("cpu_limit")
             elif self.watches_scratch and not self.why and now > next_look:
                 next_look = now + 0.1
-                self._check_scratch()
+                if scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20, budget_s=0.05):
+                    self._end("scratch_limit")
             self._reap()
         if exit_seen is not None:
             os.close(exit_seen)
@@ -154,13 +155,9 @@ class Supervised:
     def _clean_up(self):
         if self.request.asks(wire.KILL_ALL):
             _kill_strays()
-        if self.watches_scratch and not self.why:
-            self._check_scratch()
-        self.clean = scratch.empty(self.scratch_dir)
-
-    def _check_scratch(self):
-        if scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20):
+        if self.watches_scratch and scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20, 5.0) is not False:
             self._end("scratch_limit")
+        self.clean = scratch.empty(self.scratch_dir)
 
     def _ending(self):
         exited = os.WIFEXITED(self.status)

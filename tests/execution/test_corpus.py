@@ -34,7 +34,10 @@ sys.path.insert(0, str(SUPPORT.parent))
 from sandbox_corpus import CorpusFile, read_corpus  # noqa: E402 - a script that is also run by itself
 
 FILES = read_corpus(CORPUS)
-RUNS = [(tier, who) for tier in ("process", "namespaces") for who in ("root", "user")] + [("container", "root")]
+RUNS = [
+    *((tier, who) for tier in ("process", "namespaces") for who in ("root", "user")),
+    ("container", "root"),
+]
 
 
 class CorpusRun(NamedTuple):
@@ -120,7 +123,7 @@ def _traces() -> set[str]:
     for process in psutil.process_iter(["pid", "cmdline", "uids"]):
         line = " ".join(process.info["cmdline"] or [])
         uid = process.info["uids"].real if process.info["uids"] else 0
-        if uid >= FIRST_PRIVATE or "sys.modules[\"zygote\"]" in line:
+        if uid >= FIRST_PRIVATE or 'sys.modules["zygote"]' in line:
             found.add(f"process {process.info['pid']}: {line[:60]}")
     for folder in (Path(tempfile.gettempdir()), Path("/dev/shm")):
         found |= {str(path) for path in folder.iterdir() if _is_ours(path)}

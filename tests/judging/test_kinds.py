@@ -28,7 +28,9 @@ ARM = Arm(
 SPEC = HaystackSpec(target_tokens=100, question="Which code?", markers=(MarkerSpec(id="one"),))
 
 
-def stream(*texts: str, tokens: int | None = None, prompt: int = 100, finish: str | None = "stop") -> list[Frame]:
+def stream(
+    *texts: str, tokens: int | None = None, prompt: int = 100, finish: str | None = "stop"
+) -> list[Frame]:
     frames = [
         Frame(1.0 + 0.1 * n, b'data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\n\n' % text.encode())
         for n, text in enumerate(texts)
@@ -126,7 +128,9 @@ def test_a_declared_bound_on_a_rate(bound: float, outcome: Outcome) -> None:
 
 def counters(drafts: float) -> Counters:
     names = {"num_drafts": drafts, "num_draft_tokens": 3 * drafts, "num_accepted_tokens": drafts}
-    return Counters(available=True, at_s=0.0, series={f"vllm:spec_decode_{k}_total": v for k, v in names.items()})
+    return Counters(
+        available=True, at_s=0.0, series={f"vllm:spec_decode_{k}_total": v for k, v in names.items()}
+    )
 
 
 DEEP = ARM.model_copy(update={"speculative": Speculative(method="ngram", depth=3)})
@@ -134,7 +138,11 @@ DEEP = ARM.model_copy(update={"speculative": Speculative(method="ngram", depth=3
 
 def test_acceptance_is_what_the_counters_gained() -> None:
     verdict = judge(
-        "acceptance", [sample(stream("a"))], arm=DEEP, counters_before=counters(5), counters_after=counters(15)
+        "acceptance",
+        [sample(stream("a"))],
+        arm=DEEP,
+        counters_before=counters(5),
+        counters_after=counters(15),
     )
     assert verdict.outcome is Outcome.PASSED
     acceptance = verdict.measurements["counters"]["acceptance"]
@@ -159,7 +167,9 @@ def test_counters_that_tell_nothing_are_void(before: Counters, after: Counters, 
 def needle(text: str, prompt: int = 100) -> Verdict:
     probe = Probe(id="one", haystack=SPEC, max_tokens=64)
     markers = [{"id": "one", "text": "BLUE-7431"}]
-    made = sample(stream(text, prompt=prompt), probe, prompt_tokens=100, markers=markers, counted_by="/tokenize")
+    made = sample(
+        stream(text, prompt=prompt), probe, prompt_tokens=100, markers=markers, counted_by="/tokenize"
+    )
     return judge("retrieval", [made], haystack=SPEC)
 
 

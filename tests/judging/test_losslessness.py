@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from armgate.judging.losslessness import (
-    compare_repeats,
     compare_sides,
     divergence_of,
     poisson_interval,
@@ -138,24 +137,6 @@ def test_samples_that_cannot_be_compared_are_void(arm: Sample, reference: Sample
 def test_the_model_s_name_and_the_transport_may_differ() -> None:
     arm = sample("a", 0, (1,), model="draft-arm", stream=True, stream_options={"include_usage": True})
     assert compare_sides([arm], [sample("a", 0, (1,))]).identical == 1
-
-
-def test_a_control_compares_each_repeat_with_the_first_of_its_probe() -> None:
-    runs = [
-        sample("a", 1, (1, 2)),
-        sample("a", 0, (1, 2)),
-        sample("b", 0, (3,)),
-        sample("b", 1, (4,)),
-        sample("b", 2, (3,)),
-    ]
-    control = compare_repeats(runs)
-    assert control is not None
-    assert [(p.sample, p.against, p.state) for p in control.pairs] == [
-        ("a.1", "a.0", "identical"),
-        ("b.1", "b.0", "diverged"),
-        ("b.2", "b.0", "identical"),
-    ]
-    assert compare_repeats([sample("a", 0, (1,)), sample("b", 0, (1,))]) is None
 
 
 OFF = sample("p", 0, (5, 9, 12, 40, 2))

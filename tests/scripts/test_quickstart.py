@@ -27,6 +27,7 @@ def places(tmp_path: Path) -> Places:
     (arm / "quality.json").write_text("{}")
     (tmp_path / "records" / "comparison.json").write_text("{}")
     (tmp_path / "records" / "plan.json").write_text(json.dumps({"plan": {"arms": {"baseline": {}}}}))
+    (tmp_path / "pyproject.toml").write_text("[build-system]\n[project]\n[tool.hatch]\n")
     return Places(tmp_path)
 
 

@@ -100,7 +100,7 @@ class SmallWorkspace:
         return str(path)
 
     def campaign(self, **arms: dict[str, Any]) -> Path:
-        """Writes ladder and campaign (JSON is YAML); `arms` are overrides by name, `base` is the reference."""
+        """Writes ladder and campaign (JSON is YAML). `arms`: overrides by name; `base` is the reference."""
         from armgate.engines.pins import tree_digest
 
         tree = self.tree or tree_digest(self.root / "model")

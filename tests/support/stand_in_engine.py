@@ -1,8 +1,8 @@
 """A stand-in for an engine: an OpenAI-compatible server whose replies and faults a test declares.
 
-Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--max-model-len N]`. FILE is a
-JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the first
-match wins, and without one the reply is the message itself. One word is one token.
+Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--max-model-len N]`.
+FILE is a JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the
+first match wins, and without one the reply is the message itself. One word is one token.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
 (finish reason `length`), `slow` (0.2 s a delta).
 """
@@ -33,7 +33,9 @@ def token_id(token: str) -> int:
 class StandIn:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
-        self.replies: list[dict[str, Any]] = json.loads(Path(options.replies).read_text()) if options.replies else []
+        self.replies: list[dict[str, Any]] = (
+            json.loads(Path(options.replies).read_text()) if options.replies else []
+        )
         self.counts: Counter[str] = Counter()
 
     def reply(self, message: str) -> dict[str, Any]:
@@ -59,8 +61,10 @@ class StandIn:
     async def metrics(self, request: web.Request) -> web.Response:
         names = ["vllm:prompt_tokens_total", "vllm:generation_tokens_total"]
         if self.options.depth:
-            names += [f"vllm:spec_decode_num_{n}_total" for n in ("drafts", "draft_tokens", "accepted_tokens")]
-        lines = [f"# TYPE {name} counter\n{name}{{engine=\"0\"}} {self.counts[name]}" for name in names]
+            names += [
+                f"vllm:spec_decode_num_{n}_total" for n in ("drafts", "draft_tokens", "accepted_tokens")
+            ]
+        lines = [f'# TYPE {name} counter\n{name}{{engine="0"}} {self.counts[name]}' for name in names]
         done = 'vllm:request_success_total{engine="0",finished_reason="stop"}'
         lines.append(f"# TYPE vllm:request_success_total counter\n{done} {self.counts['requests']}")
         return web.Response(text="\n".join(lines) + "\n")
@@ -89,7 +93,11 @@ class StandIn:
         reason = "length" if cut else "stop"
         await response.write(self.event([{"index": 0, "delta": {}, "finish_reason": reason}]))
         prompt = self.prompt_tokens(body["messages"])
-        usage = {"prompt_tokens": prompt, "completion_tokens": len(words), "total_tokens": prompt + len(words)}
+        usage = {
+            "prompt_tokens": prompt,
+            "completion_tokens": len(words),
+            "total_tokens": prompt + len(words),
+        }
         await response.write(self.event([], usage) + b"data: [DONE]\n\n")
         return response
 

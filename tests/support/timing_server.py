@@ -59,7 +59,7 @@ class _Stream:
     async def until(self, after_s: float) -> None:
         # A timer of the event loop may fire a millisecond late; the last stretch is spun.
         await asyncio.sleep(max(0.0, self.received + after_s - time.monotonic() - 0.0015))
-        while time.monotonic() < self.received + after_s:  # noqa: ASYNC110 - nothing can be awaited that exactly
+        while time.monotonic() < self.received + after_s:
             await asyncio.sleep(0)
 
     def choice(self, delta: dict[str, str], finish: str | None = None) -> None:

@@ -7,8 +7,6 @@ import random
 from collections.abc import Sequence
 from statistics import median
 
-from scipy.stats import binomtest, wilcoxon
-
 from armgate.model.measures import Interval
 
 LEVEL = 0.95
@@ -34,14 +32,6 @@ def bootstrap_interval(values: Sequence[float], seed: int = 37, level: float = L
     return Interval(low=low, high=high, level=level, method=method)
 
 
-def wilson_interval(successes: int, n: int, level: float = LEVEL) -> Interval | None:
-    """Wilson's score interval of a share; `None` where n is 0."""
-    if n == 0:
-        return None
-    found = binomtest(successes, n).proportion_ci(confidence_level=level, method="wilson")
-    return Interval(low=float(found.low), high=float(found.high), level=level, method="Wilson score")
-
-
 def signed_rank_p(differences: Sequence[float]) -> float | None:
     """Two-sided Wilcoxon signed-rank p-value of paired differences; `None` below `MINIMUM_PAIRS`.
 
@@ -51,13 +41,10 @@ def signed_rank_p(differences: Sequence[float]) -> float | None:
         return None
     if not any(differences):
         return 1.0
+    # Importing scipy.stats takes most of a second, and most commands compute no statistic.
+    from scipy.stats import wilcoxon  # noqa: PLC0415
+
     return float(wilcoxon(differences, zero_method="pratt", method="auto").pvalue)
-
-
-def mcnemar_p(only_first: int, only_second: int) -> float | None:
-    """Exact two-sided McNemar p-value from the discordant pairs; `None` where there are none."""
-    discordant = only_first + only_second
-    return float(binomtest(only_first, discordant, 0.5).pvalue) if discordant else None
 
 
 def geometric_mean(values: Sequence[float]) -> float:

@@ -117,10 +117,9 @@ def _show(task: LoadedTask, judged: CodeJudgement) -> None:
         out.print(
             f"  {passed} of {judged.planned} cases passed, {len(judged.cases)} were run", highlight=False
         )
-    if judged.message:
-        out.print(inert(f"  {judged.message}"), markup=False, highlight=False, soft_wrap=True)
-    for violation in judged.violations:
-        out.print(inert(f"  {violation.message}"), markup=False, highlight=False, soft_wrap=True)
+    for line in [violation.message for violation in judged.violations] or [judged.message]:
+        if line:
+            out.print(inert(f"  {line}"), markup=False, highlight=False, soft_wrap=True)
 
 
 @tasks.command("test")

@@ -111,9 +111,7 @@ class SandboxExecutor:
             except PreparationFailed as failure:
                 return failure
 
-    def _cases(
-        self, task: LoadedTask, text: bytes, prepared: Prepared, limits: Limits
-    ) -> Iterator[CaseRun]:
+    def _cases(self, task: LoadedTask, text: bytes, prepared: Prepared, limits: Limits) -> Iterator[CaseRun]:
         for case in prepared.cases:
             run = self._case(task, text, case, limits)
             yield run

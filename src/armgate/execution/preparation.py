@@ -43,9 +43,7 @@ class Prepared:
     calibration: Calibration
 
 
-def request_for(
-    task: LoadedTask, case: PreparedCase, text: bytes, limits: Limits, seal: str
-) -> CaseRequest:
+def request_for(task: LoadedTask, case: PreparedCase, text: bytes, limits: Limits, seal: str) -> CaseRequest:
     """The case as a sandbox gets it: inputs, never the expected value."""
     return CaseRequest(
         kind=task.task.kind,

@@ -54,8 +54,8 @@ def trials(canary: str) -> Iterator[Trial]:
     yield Trial("opening a socket", connect, Kind.SANDBOX_VIOLATION)
     shoot = "import os\ndef solve():\n    os.kill(os.getppid(), 9)\n"
     yield Trial("killing its parent", shoot, Kind.SANDBOX_VIOLATION)
-    peek = "def solve():\n    return [open(f'/proc/1/{name}', 'rb').read(1) for name in ('environ', 'mem')]\n"
-    yield Trial("reading the first process", peek, Kind.RUNTIME_ERROR)
+    peek = "def solve():\n    return open('/proc/1/mem', 'rb').read(1)\n"
+    yield Trial("reading the first process's memory", peek, Kind.RUNTIME_ERROR)
     forge = "import os\ndef solve():\n    os.write(3, b'Vn;')\n    os._exit(0)\n"
     yield Trial("forging a result", forge, Kind.CONTRACT_VIOLATION)
     leave = "import os\ndef solve():\n    os._exit(0)\n"

@@ -26,11 +26,11 @@ class CaseResult(Frozen):
 
 
 class CodeJudgement(Frozen):
-    """`cause` is the stable reason of the worst case, or of the fault."""
+    """`cause` is the stable reason of the worst case, or of the fault; there is none for a pass."""
 
     outcome: Outcome
     kind: Kind
-    cause: str
+    cause: str | None
     message: str
     tier: str | None
     text_source: str
@@ -67,7 +67,9 @@ def _judge_cases(task: LoadedTask, record: ExecutionRecord) -> CodeJudgement:
         return _judgement(record, Outcome.ERRORED, Kind.HARNESS_ERROR, "cases_missing", message, results)
     outcome = {Kind.PASS: Outcome.PASSED, Kind.HARNESS_ERROR: Outcome.ERRORED}.get(worst.kind, Outcome.FAILED)
     violations = () if outcome is not Outcome.FAILED else (_violation(task, worst_run, worst),)
-    message = "" if outcome is Outcome.PASSED else f"{worst_run.case}: {worst.message}"
+    if outcome is Outcome.PASSED:
+        return _judgement(record, outcome, worst.kind, None, "", results)
+    message = f"{worst_run.case}: {worst.message}"
     return _judgement(record, outcome, worst.kind, worst.reason, message, results, violations)
 
 
@@ -118,7 +120,7 @@ def _judgement(
     record: ExecutionRecord,
     outcome: Outcome,
     kind: Kind,
-    cause: str,
+    cause: str | None,
     message: str,
     cases: tuple[CaseResult, ...] = (),
     violations: tuple[Violation, ...] = (),

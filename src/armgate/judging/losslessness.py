@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from scipy.stats import binomtest, chi2
-
 from armgate.judging.divergence import compare_pair
 from armgate.model.base import Json
 from armgate.model.evidence import Sample
@@ -28,17 +26,6 @@ def compare_sides(
     """Each of the arm's samples against the reference's sample of the same probe and number."""
     theirs = {sample.id: sample for sample in reference}
     return divergence_of([_compared(sample, theirs.get(sample.id), near_tie_nats) for sample in arm])
-
-
-def compare_repeats(samples: Sequence[Sample], near_tie_nats: float | None = None) -> Divergence | None:
-    """The A/A control: each further sample of a probe against its first; `None` without repeats."""
-    firsts: dict[str, Sample] = {}
-    pairs = []
-    for sample in sorted(samples, key=lambda one: one.n):
-        first = firsts.setdefault(sample.probe.id, sample)
-        if first is not sample:
-            pairs.append(_compared(sample, first, near_tie_nats))
-    return divergence_of(pairs) if pairs else None
 
 
 def divergence_of(pairs: Iterable[PairComparison]) -> Divergence:
@@ -79,6 +66,9 @@ def divergence_of(pairs: Iterable[PairComparison]) -> Divergence:
 
 def poisson_interval(events: int, exposure: float) -> Interval:
     """Garwood's exact interval for a Poisson rate: chi-square quantiles over twice the exposure."""
+    # Importing scipy.stats takes most of a second, and most commands compute no interval.
+    from scipy.stats import chi2  # noqa: PLC0415
+
     tail = (1 - LEVEL) / 2
     low = float(chi2.ppf(tail, 2 * events)) / (2 * exposure) if events else 0.0
     high = float(chi2.ppf(1 - tail, 2 * (events + 1))) / (2 * exposure)
@@ -178,6 +168,8 @@ def _level(pairs: Sequence[PairComparison]) -> Literal["token_ids", "text", "mix
 
 
 def _share_interval(successes: int, n: int) -> Interval:
+    from scipy.stats import binomtest  # noqa: PLC0415 - as above
+
     found = binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
     return Interval(low=float(found.low), high=float(found.high), level=LEVEL, method="Wilson")
 
