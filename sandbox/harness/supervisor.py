@@ -76,7 +76,7 @@ class Supervised:
                 self._end("cpu_limit")
             elif self.watches_scratch and not self.why and now > next_look:
                 next_look = now + 0.1
-                if scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20, budget_s=0.05):
+                if self._exceeds(budget_s=0.05):
                     self._end("scratch_limit")
             self._reap()
         if exit_seen is not None:
@@ -155,9 +155,13 @@ class Supervised:
     def _clean_up(self):
         if self.request.asks(wire.KILL_ALL):
             _kill_strays()
-        if self.watches_scratch and scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20, 5.0) is not False:
+        # Where no quota stops the write, what is left at the end is measured; not measurable is too much.
+        if self.watches_scratch and self._exceeds(budget_s=5.0) is not False:
             self._end("scratch_limit")
         self.clean = scratch.empty(self.scratch_dir)
+
+    def _exceeds(self, budget_s):
+        return scratch.exceeds(self.scratch_dir, self.request.scratch_mb << 20, budget_s)
 
     def _ending(self):
         exited = os.WIFEXITED(self.status)

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from rich.console import Console, Group
 from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
 from armgate.campaign.progress import Progress
-from armgate.cli.output import SIGNS, inert
-from armgate.model.gates import IDENTITY
+from armgate.cli.output import ARM_COLOURS, SIGNS, inert
 from armgate.model.outcome import Verdict
 from armgate.model.plan import Plan, PlannedBoot, PlannedGate
 from armgate.model.quality import QualityRecord
 
-NOTE_CHARS = 100
+LEGEND = "+ passed  x failed  - skipped  ? void  ! errored  ~ running  . to come"
 
 
 class PlainLines(Progress):
@@ -57,39 +57,38 @@ class PlainLines(Progress):
 
 
 class LiveView(Progress):
-    """Arms by gates with outcomes as they fall, what is running now, and for how long."""
+    """Gates by arms with outcomes as they fall, what is running now, and for how long."""
 
     def __init__(self, console: Console) -> None:
-        self.live = Live(console=console, get_renderable=self._draw, refresh_per_second=4, transient=False)
         self.started_s = time.monotonic()
         self.plan: Plan | None = None
-        self.cells: dict[tuple[str, str], str] = {}
-        self.verdicts: dict[str, str] = {}
-        self.arm, self.now, self.rate, self.done, self.folder = "", "", "", 0, ""
+        self.cells: dict[tuple[str, str], Text] = {}
+        self.verdicts: dict[str, Text] = {}
+        self.arm, self.now, self.rate, self.done = "", "reading the campaign", "", 0
+        self.live = Live(console=console, get_renderable=self._draw, refresh_per_second=4)
 
     def __enter__(self) -> LiveView:
         self.live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.now = "done"
         self.live.stop()
 
     def run_started(self, plan: Plan, folder: Path) -> None:
-        self.plan, self.folder = plan, str(folder)
+        self.plan = plan
 
     def boot_started(self, boot: PlannedBoot) -> None:
         self.arm, self.now = boot.arm, "starting"
 
     def note(self, text: str) -> None:
-        self.now = inert(text)[:NOTE_CHARS]
+        self.now = inert(text)
 
     def boot_ready(self, seconds: float) -> None:
         self.now = f"ready after {seconds:.1f} s"
 
     def gate_started(self, planned: PlannedGate) -> None:
         self.now = planned.gate.id
-        self.cells[self.arm, planned.gate.id] = "~"
+        self.cells[self.arm, planned.gate.id] = Text("~")
 
     def request_done(self, planned: PlannedGate, tokens: int | None, wall_s: float | None) -> None:
         self.done += 1
@@ -98,47 +97,31 @@ class LiveView(Progress):
 
     def gate_done(self, verdict: Verdict) -> None:
         sign, colour = SIGNS[verdict.outcome]
-        self.cells[self.arm, verdict.gate] = f"{sign}:{colour}"
+        self.cells[self.arm, verdict.gate] = Text(sign, style=colour)
 
     def boot_ended(self, boot: PlannedBoot, message: str | None) -> None:
         self.now = "stopped" + (f": {inert(message)}" if message else "")
 
     def arm_done(self, record: QualityRecord) -> None:
-        self.verdicts[record.arm] = record.arm_verdict.value
+        self.verdicts[record.arm] = Text(record.arm_verdict.value, style=ARM_COLOURS[record.arm_verdict])
 
     def _draw(self) -> Group:
         if self.plan is None:
-            return Group(Text("reading the campaign"))
-        return Group(
-            self._title(), *(self._row(arm) for arm in self.plan.arms), self._legend(), self._status()
-        )
+            return Group(Text(self.now))
+        return Group(self._matrix(self.plan), Text(LEGEND, "dim"), self._status(self.plan))
 
-    def _title(self) -> Text:
-        assert self.plan is not None
-        return Text(
-            f"{self.plan.campaign}: {len(self.plan.arms)} arms x {len(self.plan.gate_ids)} gates", "bold"
-        )
+    def _matrix(self, plan: Plan) -> Table:
+        table = Table(box=None, padding=(0, 1, 0, 0))
+        table.add_column(plan.campaign, no_wrap=True)
+        for arm in plan.arms:
+            table.add_column(f">{arm}" if arm == self.arm else arm, justify="center", no_wrap=True)
+        for gate in plan.gate_ids:
+            table.add_row(gate, *(self.cells.get((arm, gate), Text(".", "dim")) for arm in plan.arms))
+        table.add_row("", *(self.verdicts.get(arm, Text("")) for arm in plan.arms))
+        return table
 
-    def _row(self, arm: str) -> Text:
-        assert self.plan is not None
-        width = max(len(name) for name in self.plan.arms)
-        row = Text(f"{'>' if arm == self.arm else ' '} {arm:<{width}}  ")
-        for gate in self.plan.gate_ids:
-            sign, _, colour = self.cells.get((arm, gate), ".").partition(":")
-            row.append(sign + " ", style=colour or None)
-        row.append(" " + self.verdicts.get(arm, ""))
-        return row
-
-    def _legend(self) -> Text:
-        assert self.plan is not None
-        names = " ".join(gate for gate in self.plan.gate_ids if gate != IDENTITY)
-        return Text(
-            f"  + passed  x failed  - skipped  ? void  ! errored  ~ now   gates: {IDENTITY} {names}", "dim"
-        )
-
-    def _status(self) -> Text:
-        assert self.plan is not None
+    def _status(self, plan: Plan) -> Text:
         seconds = time.monotonic() - self.started_s
-        total = self.plan.counts.requests
-        text = f"{seconds:6.0f} s  {self.done}/{total} requests  {self.arm}: {self.now}  {self.rate}"
+        sent = f"{self.done}/{plan.counts.requests} requests"
+        text = f"{seconds:6.0f} s  {sent}  {self.arm}: {self.now}  {self.rate}"
         return Text(text, overflow="ellipsis", no_wrap=True)

@@ -1,0 +1,68 @@
+"""What a run looks like on a terminal and in a log."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from armgate.campaign.known import known
+from armgate.campaign.progress import Progress
+from armgate.cli.progress import LiveView, PlainLines
+from armgate.loading.plan import make_plan
+from armgate.loading.workspace import Workspace
+from armgate.model.outcome import Family, Outcome, Verdict, Violation
+from armgate.model.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[2]
+ESCAPE = "\x1b"
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(Workspace(ROOT), ROOT / "campaigns" / "quickstart.yaml", known())
+
+
+def drive(progress: Progress, plan: Plan) -> None:
+    boot, planned = plan.boots[0], plan.gate("json-person")
+    progress.run_started(plan, Path("runs/x"))
+    progress.boot_started(boot)
+    progress.note("loading weights \x1b[2J")
+    progress.boot_ready(12.5)
+    progress.gate_started(planned)
+    progress.request_done(planned, 20, 1.5)
+    progress.gate_done(
+        Verdict(
+            gate="json-person",
+            check="contract",
+            family=Family.CONTRACT,
+            required=True,
+            outcome=Outcome.FAILED,
+            message="exact: found '\x1b]0;owned\x07'",
+            violations=(Violation(clause="exact", message="no"),),
+        )
+    )
+    progress.boot_ended(boot, None)
+
+
+def test_plain_lines_tell_every_step_and_stay_inert(plan: Plan) -> None:
+    out = io.StringIO()
+    drive(PlainLines(Console(file=out, width=200)), plan)
+    told = out.getvalue()
+    assert "baseline: ready after 12.5 s" in told
+    assert "baseline: json-person failed: exact: found" in told
+    assert ESCAPE not in told
+
+
+def test_the_live_view_draws_gates_by_arms(plan: Plan) -> None:
+    out = io.StringIO()
+    console = Console(file=out, width=100, force_terminal=True, color_system=None)
+    with LiveView(console) as view:
+        drive(view, plan)
+        console.print(view._draw())
+    told = out.getvalue()
+    row = next(line for line in told.splitlines() if line.startswith("json-person"))
+    assert row.split()[1:] == ["x", ".", ".", ".", "."]
+    assert f"1/{plan.counts.requests} requests" in told
+    assert "\x1b[2J" not in told
+    assert "owned" not in told
