@@ -68,35 +68,49 @@ def exceeds(top, limit_bytes, budget_s):
     """
     deadline = time.monotonic() + budget_s
     total = 0
-    waiting = [os.open(top, DIRECTORY)]
+    waiting = [_Folder(top, None)]
     try:
         while waiting:
-            folder = waiting.pop()
-            try:
-                for entry in os.scandir(folder):
+            with waiting.pop() as folder:
+                for entry in folder.entries():
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
-                        waiting.append(_opened(entry.name, folder))
+                        waiting.append(_Folder(entry.name, folder.descriptor))
                     if total > limit_bytes or len(waiting) > MANY_FOLDERS:
                         return True
                     if time.monotonic() > deadline:
                         return None
-            except OSError:
-                continue  # gone or changed while the case runs; the look after its end sees what is left
-            finally:
-                os.close(folder)
         return False
+    except OSError:
+        return None  # changed meanwhile; while the case runs there is another look
     finally:
         for folder in waiting:
-            os.close(folder)
+            folder.close()
 
 
-def _opened(name, parent):
-    try:
-        return os.open(name, DIRECTORY, dir_fd=parent)
-    except PermissionError:
-        mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode
-        os.chmod(name, 0o700, dir_fd=parent)
-        folder = os.open(name, DIRECTORY, dir_fd=parent)
-        os.fchmod(folder, mode & 0o7777)
-        return folder
+class _Folder:
+    """An open folder, readable while it is open, whatever its mode was and will be again."""
+
+    def __init__(self, name, parent):
+        self.mode = None
+        try:
+            self.descriptor = os.open(name, DIRECTORY, dir_fd=parent)
+        except PermissionError:
+            self.mode = os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode & 0o7777
+            os.chmod(name, 0o700, dir_fd=parent)
+            self.descriptor = os.open(name, DIRECTORY, dir_fd=parent)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def entries(self):
+        with os.scandir(self.descriptor) as entries:
+            yield from entries
+
+    def close(self):
+        if self.mode is not None:
+            os.fchmod(self.descriptor, self.mode)
+        os.close(self.descriptor)

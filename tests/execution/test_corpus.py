@@ -22,6 +22,7 @@ from armgate.execution.container import LABEL, connect
 from armgate.execution.identity import FIRST_PRIVATE
 from armgate.execution.interpreters import find_interpreter, readable_by_all
 from armgate.execution.tiers import try_tier
+from support.sandbox_corpus import CorpusFile, read_corpus
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests" / "data" / "sandbox-corpus"
@@ -29,9 +30,6 @@ SUPPORT = ROOT / "tests" / "support" / "sandbox_corpus.py"
 ORDINARY_USER = 54321
 
 pytestmark = pytest.mark.slow
-
-sys.path.insert(0, str(SUPPORT.parent))
-from sandbox_corpus import CorpusFile, read_corpus  # noqa: E402 - a script that is also run by itself
 
 FILES = read_corpus(CORPUS)
 RUNS = [

@@ -1,16 +1,11 @@
-"""Answers that try to get out, to talk themselves into a pass, or that only look suspicious: same in every tier."""
+"""Answers that try to get out, to talk themselves into a pass, or only look suspicious; in every tier."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import pytest
 
 from armgate.execution.executor import Executor
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from sandbox_corpus import CorpusFile, judge  # noqa: E402 - a script that is also run by itself
+from support.sandbox_corpus import CorpusFile, judge
 
 CALLS = {
     "kill everybody": "import os\ndef solve(xs):\n    os.kill(-1, 9)\n    return sum(xs)\n",
@@ -112,12 +107,20 @@ FORGERIES = {
     ),
     "a subclass of int": (
         "contract_violation",
-        "class I(int):\n    def __eq__(self, o): return True\n    __hash__ = int.__hash__\ndef solve(xs): return I(1)\n",
+        "class I(int):\n    def __eq__(self, o): return True\ndef solve(xs): return I(1)\n",
     ),
     "a list in itself": ("contract_violation", "def solve(xs):\n    a = []\n    a.append(a)\n    return a\n"),
     "a class that lies about itself": (
         "runtime_error",
-        "class E(Exception):\n    @property\n    def __class__(self):\n        while True: pass\ndef solve(xs): raise E\n",
+        """
+class E(Exception):
+    @property
+    def __class__(self):
+        while True:
+            pass
+def solve(xs):
+    raise E
+""",
     ),
     "a coroutine": ("contract_violation", "async def solve(xs): return sum(xs)\n"),
 }
@@ -125,7 +128,12 @@ FORGERIES = {
 LIMITS = {
     "files that exceed the scratch space together": (
         "runtime_error",
-        "def solve(xs):\n    for i in range(30): open(f'f{i}', 'wb').write(bytes(8 << 20))\n    return sum(xs)\n",
+        """
+def solve(xs):
+    for i in range(30):
+        open(f"f{i}", "wb").write(bytes(8 << 20))
+    return sum(xs)
+""",
     ),
     "files hidden in closed folders": (
         "runtime_error",
@@ -144,13 +152,24 @@ def solve(xs):
         "runtime_error",
         "import os\ndef solve(xs):\n    os.memfd_create('x')\n    return sum(xs)\n",
     ),
-    "standard error": ("output_limit", "import sys\ndef solve(xs):\n    while True: sys.stderr.write('x' * 999)\n"),
+    "standard error": (
+        "output_limit",
+        "import sys\ndef solve(xs):\n    while True: sys.stderr.write('x' * 999)\n",
+    ),
     "a long list": ("output_limit", "def solve(xs): return list(range(10**6))\n"),
     "killing itself": ("runtime_error", "import os\ndef solve(xs): os.kill(os.getpid(), 9)\n"),
     "a wild pointer": ("runtime_error", "import ctypes\ndef solve(xs): ctypes.string_at(0)\n"),
     "a trace function that never ends": (
         "timeout",
-        "import sys\ndef t(*_):\n    while True: pass\ndef solve(xs):\n    sys.setprofile(t)\n    return sum(xs)\n",
+        """
+import sys
+def forever(*_):
+    while True:
+        pass
+def solve(xs):
+    sys.setprofile(forever)
+    return sum(xs)
+""",
     ),
 }
 
@@ -289,22 +308,23 @@ def solve(xs):
 def test_inputs_and_results_of_earlier_cases_are_not_in_memory(executor: Executor) -> None:
     """A case's process is a copy of its parent's: what passed through the parent must be gone from there."""
     mark = "m4rk3r-of-an-earlier-case"
-    kind_of(executor, f"def solve(xs): return '{mark}' * 3\n")
+    # Far enough back that the next payload does not lie over it.
+    kind_of(executor, f"# {'-' * 8000}\ndef solve(xs): return '{mark}'\n")
     text = f"""
-import ctypes, re
+import gc, sys
 def solve(xs):
     needle = "{mark[::-1]}"[::-1].encode()
-    here = id(needle)
-    found = 0
-    for thing in gc_bytes():
-        found += needle in thing and id(thing) != here
+    frame, around = sys._getframe().f_back, []
+    while frame:
+        around += frame.f_locals.values()
+        frame = frame.f_back
+    seen, found = set(), 0
+    for _ in range(4):
+        around = [thing for thing in around if id(thing) not in seen]
+        seen.update(map(id, around))
+        found += sum(needle in thing for thing in around if type(thing) in (bytes, bytearray))
+        around = gc.get_referents(*around)
     return 100000 + found
-def gc_bytes():
-    import gc
-    for thing in gc.get_objects():
-        for inner in gc.get_referents(thing):
-            if type(inner) in (bytes, bytearray):
-                yield bytes(inner)
 """
     _, verdict = kind_of(executor, text)
     assert verdict["first_observed"] == "100000"  # type: ignore[index]

@@ -1,4 +1,4 @@
-"""One boot of the real engine through the command line: two short gates, and nothing left behind."""
+"""One boot of the real engine through the command line: three short gates, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 CAMPAIGN = """
 schema: armgate/campaign/v1
@@ -40,6 +40,7 @@ defaults:
   target: target
   packages: engine
   serve: {{dtype: float32, enforce_eager: true, max_model_len: 2048, enable_prefix_caching: false}}
+  speculative: {{method: ngram, depth: 3, options: {{prompt_lookup_max: 4, prompt_lookup_min: 2}}}}
   deadlines: {{ready_s: 600, stop_s: 40}}
 arms:
   baseline: {{}}
@@ -67,6 +68,16 @@ gates:
         prompt: >-
           Extract name and age as JSON with keys "name" and "age" only, no other text: Maria is 31 years old.
         max_tokens: 64
+  - id: accepted
+    check: acceptance
+    required: true
+    why: an arm with a draft has to draft
+    requires: [responds]
+    body: {ignore_eos: true}
+    probes:
+      - id: fox
+        prompt: "Repeat: the quick brown fox, the quick brown fox, the quick brown fox"
+        max_tokens: 48
 """
 
 
@@ -114,6 +125,30 @@ def test_the_arm_is_accepted_for_what_it_said(
     assert quality["arm_verdict"] == "accepted"
     exchanges = (run / "arms" / "baseline" / "boots").rglob("exchanges/**/*")
     assert any(b"Paris" in path.read_bytes() for path in exchanges if path.is_file())
+
+
+def test_acceptance_is_what_the_servers_own_counters_gained(
+    finished: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    _, run = finished
+    boot = run / "arms" / "baseline" / "boots" / "00"
+    quality = json.loads((run / "arms" / "baseline" / "quality.json").read_text())
+    measured = quality["measurements"]["accepted"]["00"]
+    acceptance = measured["counters"]["acceptance"]
+    assert acceptance["drafts"] == gained(boot, "spec_decode_num_drafts_total") > 0
+    assert acceptance["accepted_tokens"] == gained(boot, "spec_decode_num_accepted_tokens_total")
+    assert measured["counters"]["generation_tokens"] == 48
+    assert measured["interference"]["requests"] == 0
+
+
+def gained(boot: Path, series: str) -> float:
+    """What a counter of the scraped pages grew by around the gate, read line by line."""
+    pages = [(boot / "telemetry" / f"accepted.{when}.prom").read_text() for when in ("before", "after")]
+    before, after = (
+        sum(float(line.split()[-1]) for line in page.splitlines() if line.startswith(f"vllm:{series}"))
+        for page in pages
+    )
+    return after - before
 
 
 def test_judging_again_reads_the_same_verdicts(
