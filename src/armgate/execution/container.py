@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import time
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,7 @@ class ContainerTier:
             ipc_mode="none",
             init=self._init,
             log_config=LogConfig(type="none"),
+            auto_remove=True,  # if this process is killed, the harness ends with its stdin
             runtime=self.runtime,
         )
         created: dict[str, Any] = api.create_container(
@@ -264,9 +266,18 @@ class ContainerChannel:
             self._raw.close()
             self._socket = None
         try:
-            self._api.remove_container(self._container, force=True, v=True)
+            self._remove()
         except docker.errors.NotFound:
             return
         except _TROUBLES as error:
             said = f"the engine did not remove container {self._container}: {error}"
             raise SandboxUnavailable(said) from None
+
+    def _remove(self) -> None:
+        try:
+            self._api.remove_container(self._container, force=True, v=True)
+        except docker.errors.APIError as error:
+            if error.status_code != HTTPStatus.CONFLICT:
+                raise
+            # It had ended by itself and the engine is removing it already.
+            self._api.wait(self._container, condition="removed")

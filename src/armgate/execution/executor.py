@@ -14,8 +14,9 @@ from armgate.execution.preparation import (
     PreparationFailed,
     Prepared,
     PreparedCase,
+    fixed_cases,
+    generated_cases,
     new_seal,
-    prepare,
     request_for,
 )
 from armgate.execution.recording import case_run
@@ -25,6 +26,7 @@ from armgate.model.case_kind import case_finding, starved
 from armgate.model.execution import (
     B64,
     SEVERITY,
+    Calibration,
     CaseRun,
     Ended,
     ExecutionRecord,
@@ -105,11 +107,16 @@ class SandboxExecutor:
         return known
 
     def _prepare_now(self, task: LoadedTask, limits: Limits) -> Prepared | PreparationFailed:
+        fixed, calibration = fixed_cases(task), Calibration(factor=self._factor)
+        if task.task.generated is None:
+            return Prepared(fixed, calibration)
         with self._pool.single_use(limits) as sandbox, self._turns.shared():
             try:
-                return prepare(task, sandbox, limits, self._factor)
+                made = generated_cases(task, sandbox, limits)
             except PreparationFailed as failure:
                 return failure
+        costs = {"reference_cpu_s": made.reference_cpu_s, "reference_wall_s": made.reference_wall_s}
+        return Prepared(fixed + made.cases, calibration.model_copy(update=costs))
 
     def _cases(self, task: LoadedTask, text: bytes, prepared: Prepared, limits: Limits) -> Iterator[CaseRun]:
         for case in prepared.cases:

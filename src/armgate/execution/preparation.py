@@ -65,12 +65,26 @@ def new_seal() -> str:
     return secrets.token_hex(16)
 
 
-def prepare(task: LoadedTask, sandbox: Sandbox, limits: Limits, factor: float) -> Prepared:
+def fixed_cases(task: LoadedTask) -> tuple[PreparedCase, ...]:
+    return tuple(
+        PreparedCase(f"{FIXED}-{place}", None, case.stdin or "", case.stdout or "")
+        if case.is_program
+        else PreparedCase(f"{FIXED}-{place}", case.arguments, "", encode(case.expected))
+        for place, case in enumerate(task.task.cases)
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Generated:
+    """Generated cases, and what the costliest of them cost the task's own reference on this host."""
+
+    cases: tuple[PreparedCase, ...]
+    reference_cpu_s: float
+    reference_wall_s: float
+
+
+def generated_cases(task: LoadedTask, sandbox: Sandbox, limits: Limits) -> Generated:
     """Runs generator and reference in `sandbox`, which is not to be used for answers afterwards."""
-    fixed = tuple(_fixed(task))
-    if task.task.generated is None:
-        return Prepared(fixed, Calibration(factor=factor))
-    assert task.generator is not None
     assert task.reference is not None
     cases, costs = [], []
     for place, inputs in enumerate(_generated_inputs(task, sandbox)):
@@ -80,21 +94,11 @@ def prepare(task: LoadedTask, sandbox: Sandbox, limits: Limits, factor: float) -
         cases.append(dataclasses.replace(case, expected=_reference_result(task, case.name, observed, seal)))
         assert observed.ending is not None
         costs.append(observed.ending)
-    calibration = Calibration(
-        factor=factor,
+    return Generated(
+        cases=tuple(cases),
         reference_cpu_s=max(cost.cpu_s for cost in costs),
         reference_wall_s=max(cost.wall_s for cost in costs),
     )
-    return Prepared(fixed + tuple(cases), calibration)
-
-
-def _fixed(task: LoadedTask) -> list[PreparedCase]:
-    return [
-        PreparedCase(f"{FIXED}-{place}", None, case.stdin or "", case.stdout or "")
-        if case.is_program
-        else PreparedCase(f"{FIXED}-{place}", case.arguments, "", encode(case.expected))
-        for place, case in enumerate(task.task.cases)
-    ]
 
 
 def _generated_inputs(task: LoadedTask, sandbox: Sandbox) -> list[Plain]:

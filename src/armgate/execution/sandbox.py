@@ -77,10 +77,7 @@ class Sandbox:
         kind, length = FRAME.unpack_from(greeting)
         if kind != HELLO or len(greeting) != FRAME.size + length:
             raise SandboxUnavailable("the harness greeted in an unknown form")
-        facts: dict[str, Json] = json.loads(greeting[FRAME.size :])
-        if "failed" in facts:
-            raise SandboxUnavailable(f"the harness could not settle: {facts['failed']}")
-        return facts
+        return _facts(greeting[FRAME.size :])
 
     def run(self, request: CaseRequest) -> Observed:
         """Runs one case. Whatever goes wrong with the sandbox is in the result and makes it unusable."""
@@ -120,3 +117,15 @@ def _length(greeting: bytes) -> int:
     if kind != HELLO or length > LARGEST_FRAME:
         raise SandboxUnavailable("the harness greeted in an unknown form")
     return int(FRAME.size + length)
+
+
+def _facts(body: bytes) -> dict[str, Json]:
+    try:
+        facts = json.loads(body)
+    except (ValueError, RecursionError):
+        facts = None
+    if not isinstance(facts, dict):
+        raise SandboxUnavailable("the harness greeted in an unknown form")
+    if "failed" in facts:
+        raise SandboxUnavailable(f"the harness could not settle: {facts['failed']}")
+    return facts

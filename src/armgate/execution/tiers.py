@@ -60,7 +60,8 @@ def open_executor(tier: str = "auto", required: str | None = None, workers: int 
         if name not in (None, "auto", *TIERS):
             raise UsageError(f"no tier is called {name!r}; there are: auto, {', '.join(TIERS)}")
     weakest = STRENGTH.index(required) if required in STRENGTH else 0
-    names = [name for name in (AUTO if tier == "auto" else (tier,)) if STRENGTH.index(name) >= weakest]
+    wanted = (tier,) if tier != "auto" else AUTO if required in (None, "auto", *AUTO) else (required,)
+    names = [name for name in wanted if STRENGTH.index(name) >= weakest]
     harness = load_harness(sandbox_folder())
     refusals = []
     for name in names:

@@ -170,11 +170,6 @@ def load_document(path: Path) -> Document:
     return parse_document(read_text(path), path)
 
 
-def load_model(path: Path, model: type[M]) -> M:
-    """Load one declared file as `model`, or raise DeclarationError with file, line and hint."""
-    return validate(load_document(path), model)
-
-
 def _problem(document: Document, model: type[BaseModel], detail: ErrorDetails) -> Problem:
     path = _file_path(document, detail["loc"])
     where = path
