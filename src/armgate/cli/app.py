@@ -16,6 +16,7 @@ from armgate.cli.judge import judge
 from armgate.cli.output import error_console
 from armgate.cli.plan import plan
 from armgate.cli.run import run
+from armgate.cli.sandbox import sandbox
 from armgate.cli.schema import schema
 from armgate.cli.tasks import tasks
 from armgate.cli.validate import validate
@@ -50,6 +51,7 @@ for command in (run, plan, validate, judge, compare, check, schema):
     app.command()(command)
 app.add_typer(contracts, name="contracts")
 app.add_typer(tasks, name="tasks")
+app.add_typer(sandbox, name="sandbox")
 
 
 def main() -> None:

@@ -40,6 +40,7 @@ class Attempt:
 
 def try_tier(name: str, harness: Harness) -> Attempt:
     """Starts the tier and runs its self-test. A refusal is a value: the next tier may hold."""
+    _demand_known(name)
     backend = None
     try:
         backend = TIERS[name](harness)
@@ -50,15 +51,19 @@ def try_tier(name: str, harness: Harness) -> Attempt:
         return Attempt(name, None, None, str(error) or type(error).__name__)
 
 
+def _demand_known(name: str) -> None:
+    if name not in TIERS:
+        raise UsageError(f"no tier is called {name!r}; there are: auto, {', '.join(TIERS)}")
+
+
 def open_executor(tier: str = "auto", required: str | None = None, workers: int | None = None) -> Executor:
     """An executor on `tier`, or for `auto` on the strongest tier whose self-test passes.
 
     `required` is the weakest tier that will do. SandboxUnavailable says what was tried, what each answered
     and what to do; there is no way to run an answer without a sandbox.
     """
-    for name in (tier, required):
-        if name not in (None, "auto", *TIERS):
-            raise UsageError(f"no tier is called {name!r}; there are: auto, {', '.join(TIERS)}")
+    for name in {tier, required} - {None, "auto"}:
+        _demand_known(str(name))
     weakest = STRENGTH.index(required) if required in STRENGTH else 0
     wanted = (tier,) if tier != "auto" else AUTO if required in (None, "auto", *AUTO) else (required,)
     names = [name for name in wanted if STRENGTH.index(name) >= weakest]

@@ -75,23 +75,26 @@ def poisson_interval(events: int, exposure: float) -> Interval:
     return Interval(low=low, high=high, level=LEVEL, method="Garwood, exact Poisson")
 
 
-def sample_verdicts(divergence: Divergence, control: Divergence | None) -> tuple[SampleVerdict, ...]:
+def sample_verdicts(
+    divergence: Divergence, control: Divergence | None, reference: str = "the reference"
+) -> tuple[SampleVerdict, ...]:
     """One verdict per prompt. A prompt on which the reference differs from itself cannot condemn an arm."""
     controls = control.pairs if control is not None else ()
     unstable = {_probe(pair.sample) for pair in controls if pair.state == "diverged"}
+    caveat = "" if control is not None else "; no control ran, so this cannot be attributed to the arm"
     return tuple(
-        _verdict(pair, _probe(pair.sample) in unstable, control is not None) for pair in divergence.pairs
+        _verdict(pair, _probe(pair.sample) in unstable, reference, caveat) for pair in divergence.pairs
     )
 
 
-def _verdict(pair: PairComparison, unstable: bool, controlled: bool) -> SampleVerdict:
+def _verdict(pair: PairComparison, unstable: bool, reference: str, caveat: str) -> SampleVerdict:
     outcome, cause = _outcome(pair, unstable)
     violations: tuple[Violation, ...] = ()
     if outcome is Outcome.FAILED and pair.divergence is not None:
         violations = (
             Violation(
                 clause="lossless",
-                message=_says(pair, pair.divergence, controlled),
+                message=f"{pair.sample} differs from {reference} {_says(pair.divergence)}{caveat}",
                 channel=pair.divergence.channel,
                 family=Family.SEMANTIC,
             ),
@@ -117,17 +120,12 @@ def _outcome(pair: PairComparison, unstable: bool) -> tuple[Outcome, str | None]
     return Outcome.FAILED, "diverged"
 
 
-def _says(pair: PairComparison, parted: FirstDivergence, controlled: bool) -> str:
-    gap = (
-        ""
-        if parted.gap_nats is None
-        else (f"; gap {'at least ' if parted.gap_is_lower_bound else ''}{parted.gap_nats:.3g} nats")
-    )
-    caveat = "" if controlled else "; no control ran, so this cannot be attributed to the arm"
-    return (
-        f"differs from {pair.against} at {parted.unit[:-1]} {parted.index}: "
-        f"{parted.arm_text!r} against {parted.reference_text!r}{gap}{caveat}"
-    )
+def _says(parted: FirstDivergence) -> str:
+    gap = ""
+    if parted.gap_nats is not None:
+        gap = f"; gap {'at least ' if parted.gap_is_lower_bound else ''}{parted.gap_nats:.3g} nats"
+    place = f"at {parted.unit[:-1]} {parted.index}"
+    return f"{place}: {parted.arm_text!r} against {parted.reference_text!r}{gap}"
 
 
 def _compared(sample: Sample, other: Sample | None, near_tie_nats: float | None) -> PairComparison:

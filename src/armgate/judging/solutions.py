@@ -41,8 +41,9 @@ def hold_task(task: LoadedTask, judged: Iterable[tuple[Solution, CodeJudgement]]
 
 
 def _problem(solution: Solution, verdict: CodeJudgement) -> list[str]:
+    said = f"{verdict.kind}: {verdict.message}" if verdict.message else verdict.kind.value
     if solution.right and verdict.outcome is not Outcome.PASSED:
-        return [f"{solution.name} is right and was judged {verdict.kind}: {verdict.message}"]
+        return [f"{solution.name} is right and was judged {said}"]
     if not solution.right and (verdict.outcome is not Outcome.FAILED or verdict.kind not in CAUGHT):
-        return [f"{solution.name} is wrong and was judged {verdict.kind}: {verdict.message}"]
+        return [f"{solution.name} is wrong and was judged {said}"]
     return []

@@ -44,7 +44,8 @@ class Losslessness:
             measurements["noise_floor"] = control.model_dump(
                 mode="json", exclude_none=True, exclude={"pairs"}
             )
-        samples = sample_verdicts(divergence, control)
+        reference = "its own repeat" if own_repeat else str(evidence.reference_arm)
+        samples = sample_verdicts(divergence, control, reference)
         paths = {sample.id: (sample.path,) for sample in evidence.samples}
         shown = [v.model_copy(update={"evidence": paths.get(v.sample, ())}) for v in samples]
         return conclude(evidence, shown, findings=findings, measurements=measurements)
