@@ -14,7 +14,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 MACHINE = platform.machine()
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
-SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}[MACHINE]
+SYS_SECCOMP = {"x86_64": 317, "aarch64": 277}
 SECCOMP_SET_MODE_FILTER, NEW_LISTENER = 1, 1 << 3
 SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
 """Landlock's calls have these numbers on every architecture."""
@@ -47,6 +47,8 @@ class CallFilter:
     """Larger than any process id; where it stands in the program, the real one is put."""
 
     def __init__(self, under_another_filter):
+        if MACHINE not in bpf.ARCHITECTURES:
+            raise OSError(ctypes.get_errno(), "no table of system calls for " + MACHINE)
         self._reporting = self._assemble(bpf.NOTIFY, under_another_filter)
         self._killing = self._assemble(bpf.KILL_PROCESS, under_another_filter)
 
@@ -76,7 +78,7 @@ class CallFilter:
             struct.pack_into("=I", code, place, pid)
         buffer = (ctypes.c_char * len(code)).from_buffer(code)
         header = _Program(len(code) // 8, ctypes.addressof(buffer))
-        return LIBC.syscall(SYS_SECCOMP, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(header))
+        return LIBC.syscall(SYS_SECCOMP[MACHINE], SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(header))
 
 
 def send_descriptor(channel, descriptor):

@@ -89,7 +89,7 @@ async def test_characters_cut_by_reads_are_whole(probing: Probing) -> None:
 async def test_a_stream_that_never_closes_is_complete_soon_after_its_end_mark(probing: Probing) -> None:
     begun = time.monotonic()
     exchange = await probing.to("never_closes")
-    assert time.monotonic() - begun < 1.2
+    assert time.monotonic() - begun < 4
     assert (exchange.fate, exchange.left_open, exchange.error) == (Fate.COMPLETE, True, None)
     response = read_response(exchange)
     assert "left_open_after_done" in response.flags

@@ -45,7 +45,7 @@ async def test_the_first_deadline_that_passes_ends_it(
     with pytest.raises(TimeoutError):
         await reading(watch, touches)
     assert watch.expired == expired
-    assert time.monotonic() - begun == pytest.approx(after_s, abs=0.09)
+    assert after_s <= time.monotonic() - begun < after_s + 3
 
 
 async def test_after_the_end_mark_only_the_closing_is_awaited() -> None:
@@ -58,7 +58,7 @@ async def test_after_the_end_mark_only_the_closing_is_awaited() -> None:
     begun = time.monotonic()
     with pytest.raises(TimeoutError):
         await finished_stream()
-    assert time.monotonic() - begun == pytest.approx(DONE_GRACE_S, abs=0.2)
+    assert DONE_GRACE_S <= time.monotonic() - begun < 4
 
 
 async def test_a_cancellation_from_outside_stays_one() -> None:

@@ -53,13 +53,12 @@ def corpus_run(request: pytest.FixtureRequest) -> CorpusRun:
         request.getfixturevalue("docker_engine")
     else:
         _demand(tier, request.getfixturevalue("harness"), unavailable)
-    before, digests = _traces(), _host_files()
-    answer = subprocess.run(
+    digests = _host_files()
+    runner = subprocess.Popen(
         [*_python(who, unavailable), SUPPORT, tier, CORPUS],
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=900,
-        check=False,
         cwd="/",
         env={
             "PATH": os.environ["PATH"],
@@ -70,20 +69,21 @@ def corpus_run(request: pytest.FixtureRequest) -> CorpusRun:
         },
         **_identity(who),
     )
-    assert answer.returncode == 0, answer.stderr
+    verdicts, errors = runner.communicate(timeout=900)
+    assert runner.returncode == 0, errors
     after = _host_files()
     changed = [path for path, digest in digests.items() if after.get(path) != digest]
-    return CorpusRun(json.loads(answer.stdout), _left_behind(before), changed)
+    return CorpusRun(json.loads(verdicts), _left_behind(runner.pid), changed)
 
 
-def _left_behind(before: set[str]) -> list[str]:
-    """What is still there after some seconds: another run on this machine may hold sandboxes for a while."""
+def _left_behind(runner: int) -> list[str]:
+    """What is still there after a moment: a killed process may take some milliseconds to be gone."""
     for _ in range(50):
-        left = _traces() - before
+        left = _traces(runner)
         if not left:
             break
-        time.sleep(0.2)
-    return sorted(left)
+        time.sleep(0.1)
+    return left
 
 
 def _demand(tier: str, harness: object, unavailable: Callable[[str, str], NoReturn]) -> None:
@@ -115,33 +115,34 @@ def _python(who: str, unavailable: Callable[[str, str], NoReturn]) -> list[str]:
     return [str(found.path)]
 
 
-def _traces() -> set[str]:
-    """What a sandbox could leave behind: processes, temporary files, control groups, containers."""
-    found = set()
-    for process in psutil.process_iter(["pid", "cmdline", "uids"]):
-        line = " ".join(process.info["cmdline"] or [])
-        uid = process.info["uids"].real if process.info["uids"] else 0
-        if uid >= FIRST_PRIVATE or 'sys.modules["zygote"]' in line:
-            found.add(f"process {process.info['pid']}: {line[:60]}")
+def _traces(runner: int) -> list[str]:
+    """What sandboxes of that process could leave: orphans, temporary files, control groups, containers."""
+    found = [f"process {process.pid}: {process.info['cmdline']}" for process in _orphans()]
+    mark = f"armgate-{runner}-*"
     for folder in (Path(tempfile.gettempdir()), Path("/dev/shm")):
-        found |= {str(path) for path in folder.iterdir() if _is_ours(path)}
-    found |= {str(path) for path in Path("/sys/fs/cgroup").glob("**/armgate-*")}
-    return found | _containers()
+        found += [str(path) for path in folder.glob(mark)]
+    found += [str(path) for path in Path("/sys/fs/cgroup").glob(f"**/{mark}")]
+    return found + _containers(runner)
 
 
-def _is_ours(path: Path) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return path.name.startswith("armgate-") or path.lstat().st_uid >= FIRST_PRIVATE
-    return False
+def _orphans() -> list[psutil.Process]:
+    """Sandbox processes whose starter is gone; those of another run on this machine have theirs."""
+    found = []
+    for process in psutil.process_iter(["pid", "ppid", "cmdline", "uids"]):
+        line = " ".join(process.info["cmdline"] or [])
+        private = process.info["uids"] and process.info["uids"].real >= FIRST_PRIVATE
+        if process.info["ppid"] == 1 and (private or 'sys.modules["zygote"]' in line):
+            found.append(process)
+    return found
 
 
-def _containers() -> set[str]:
+def _containers(runner: int) -> list[str]:
     try:
         with contextlib.closing(connect()) as client:
-            listed = client.containers.list(all=True, filters={"label": LABEL})
-            return {f"container {one.id}" for one in listed}
+            listed = client.containers.list(all=True, filters={"label": f"{LABEL}={runner}"})
+            return [f"container {one.id}" for one in listed]
     except SandboxUnavailable:
-        return set()
+        return []
 
 
 def _host_files() -> dict[str, bytes]:

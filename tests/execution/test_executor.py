@@ -258,3 +258,18 @@ def test_turns_bound_the_cases_at_once_and_one_runs_alone() -> None:
         thread.join()
     assert max(most) <= 2
     assert beside == [{5}]
+
+
+def test_a_bad_moment_of_the_generator_is_repeated_once() -> None:
+    failed: list[CaseRequest] = []
+
+    def faltering(request: CaseRequest) -> Observed:
+        if not failed:
+            failed.append(request)
+            return lost(request)
+        return generating(request)
+
+    runner, _ = executor(faltering)
+    record = runner.run(doubling(1, GENERATED), "x", "content")
+    assert record.fault is None
+    assert len(record.cases) == 3

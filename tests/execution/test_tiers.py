@@ -112,6 +112,7 @@ def test_a_sandbox_that_lets_everything_through_does_not_hold() -> None:
     """Each trial by itself: a sandbox that gives every answer a clean pass fails all hostile ones."""
     kinds = {trial.name: trial.kind for trial in trials("/canary")}
     assert kinds.pop("an honest answer") is Kind.PASS
+    assert kinds.pop("an honest answer with threads") is Kind.PASS
     assert Kind.PASS not in kinds.values()
     assert {Kind.SANDBOX_VIOLATION, Kind.MEMORY, Kind.OUTPUT_LIMIT} <= set(kinds.values())
 

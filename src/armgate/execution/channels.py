@@ -6,6 +6,7 @@ import contextlib
 import os
 import select
 import subprocess
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -28,6 +29,10 @@ class Channel(Protocol):
         """At least one byte; ChannelClosed or ChannelSilent otherwise."""
         ...
 
+    def last_words(self) -> str:
+        """What the sandbox's own program said when it could not start; empty where nothing is known."""
+        ...
+
     def close(self) -> None:
         """Ends the sandbox too, and waits until it is gone."""
         ...
@@ -44,11 +49,12 @@ class ProcessChannel:
         uid: int | None = None,
     ) -> None:
         drop = {} if uid is None else {"user": uid, "group": uid, "extra_groups": ()}
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the channel
         self.process = subprocess.Popen(
             list(argv),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self._said,
             bufsize=0,
             start_new_session=True,
             env=dict(environment),
@@ -78,6 +84,11 @@ class ProcessChannel:
             raise ChannelClosed
         return data
 
+    def last_words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read(4096).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
     def close(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
@@ -86,7 +97,7 @@ class ProcessChannel:
             until = time.monotonic() + 2
             while True:
                 self.receive(until)
-        for stream in (self.process.stdin, self.process.stdout):
+        for stream in (self.process.stdin, self.process.stdout, self._said):
             if stream is not None:
                 stream.close()
         self.process.wait()

@@ -11,6 +11,7 @@ from typing import Protocol
 from armgate.errors import SandboxUnavailable
 from armgate.execution.pool import Pool, Turns
 from armgate.execution.preparation import (
+    Generated,
     PreparationFailed,
     Prepared,
     PreparedCase,
@@ -87,7 +88,7 @@ class SandboxExecutor:
         try:
             prepared = self._prepare(task, limits)
             cases = tuple(self._cases(task, data, prepared, limits))
-        except (PreparationFailed, SandboxUnavailable) as failure:
+        except (PreparationFailed, SandboxUnavailable, OSError) as failure:
             return record.model_copy(update={"fault": str(failure)})
         return record.model_copy(update={"cases": cases, "calibration": prepared.calibration})
 
@@ -110,13 +111,20 @@ class SandboxExecutor:
         fixed, calibration = fixed_cases(task), Calibration(factor=self._factor)
         if task.task.generated is None:
             return Prepared(fixed, calibration)
-        with self._pool.single_use(limits) as sandbox, self._turns.shared():
-            try:
-                made = generated_cases(task, sandbox, limits)
-            except PreparationFailed as failure:
-                return failure
+        made = self._generate(task, limits)
+        if isinstance(made, PreparationFailed):
+            made = self._generate(task, limits)  # once more: the host may have had a bad moment
+        if isinstance(made, PreparationFailed):
+            return made
         costs = {"reference_cpu_s": made.reference_cpu_s, "reference_wall_s": made.reference_wall_s}
         return Prepared(fixed + made.cases, calibration.model_copy(update=costs))
+
+    def _generate(self, task: LoadedTask, limits: Limits) -> Generated | PreparationFailed:
+        with self._pool.single_use(limits) as sandbox, self._turns.shared():
+            try:
+                return generated_cases(task, sandbox, limits)
+            except PreparationFailed as failure:
+                return failure
 
     def _cases(self, task: LoadedTask, text: bytes, prepared: Prepared, limits: Limits) -> Iterator[CaseRun]:
         for case in prepared.cases:

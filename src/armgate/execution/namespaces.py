@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +22,11 @@ SCRATCH = "/scratch"
 THREADS = 64
 OVERHEAD_MB = 128
 """Memory of the harness beside what a case may use."""
+
+DENIED = (
+    "Where user namespaces are denied (kernel.apparmor_restrict_unprivileged_userns, "
+    "kernel.unprivileged_userns_clone), allow them for bwrap or use another tier"
+)
 
 NO_GROUP = "memory is bounded per process by its address space, by no control group"
 
@@ -45,15 +52,18 @@ class NamespacesTier:
         group = ControlGroup.create(limits.memory_mb + limits.scratch_mb + OVERHEAD_MB, THREADS * 2)
         argv = [self._program, *self._arguments(limits), "--", str(self._interpreter.path), *PYTHON_FLAGS]
         channel = ProcessChannel(group.entering(argv) if group else argv, {"PATH": "/usr/bin:/bin"})
-        return Sandbox(
-            channel,
-            self._harness,
-            {"scratch": SCRATCH, "uid": uid, "readable": None, "file_rules": "wanted"},
-            flags=LISTEN | KILL_ALL,
-            processes=THREADS,
-            on_close=group.remove if group else None,
-            oom_kills=group.oom_kills if group else None,
-        )
+        try:
+            return Sandbox(
+                channel,
+                self._harness,
+                {"scratch": SCRATCH, "uid": uid, "readable": None, "file_rules": "wanted"},
+                flags=LISTEN | KILL_ALL,
+                processes=THREADS if is_root() or _processes_count_per_namespace() else 0,
+                on_close=group.remove if group else None,
+                oom_kills=group.oom_kills if group else None,
+            )
+        except SandboxUnavailable as error:
+            raise SandboxUnavailable(f"{error}. {DENIED}") from None
 
     def _arguments(self, limits: Limits) -> list[str]:
         who = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
@@ -61,7 +71,8 @@ class NamespacesTier:
             who = ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
         spaces = ("ipc", "pid", "net", "uts", "cgroup-try")
         arguments = [f"--unshare-{space}" for space in spaces]
-        arguments += ["--new-session", "--as-pid-1", "--cap-drop", "ALL", *who, "--clearenv"]
+        # No session of its own: it is in the one that its channel made, and ends with that.
+        arguments += ["--as-pid-1", "--cap-drop", "ALL", *who, "--clearenv"]
         for name, value in ENVIRONMENT.items():
             arguments += ["--setenv", name, value]
         arguments += [*_view(self._interpreter), "--proc", "/proc"]
@@ -93,6 +104,12 @@ class NamespacesTier:
 
 
 DEVICES = tuple(Path(f"/dev/{name}") for name in ("null", "zero", "full", "random", "urandom"))
+
+
+def _processes_count_per_namespace() -> bool:
+    """Since Linux 5.14; before, the limit would count all processes of this user on the host."""
+    numbers = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= (5, 14)
 
 
 def _view(interpreter: Interpreter) -> list[str]:

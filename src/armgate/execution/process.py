@@ -30,7 +30,8 @@ class ProcessTier:
 
     def start(self, limits: Limits) -> Sandbox:
         uid = private_uid() if is_root() else None
-        scratch = tempfile.mkdtemp(prefix="armgate-scratch-", dir=_scratch_parent(limits.scratch_mb << 20))
+        parent = _scratch_parent(limits.scratch_mb << 20)
+        scratch = tempfile.mkdtemp(prefix=f"armgate-{os.getpid()}-", dir=parent)
         if uid is not None:
             shutil.chown(scratch, uid, uid)
         readable = [str(path) for path in (*self._interpreter.needs, *ZONES, *DEVICES)]
@@ -51,7 +52,8 @@ class ProcessTier:
         """Holds nothing."""
 
     def describe(self, sandbox: Sandbox) -> Tier:
-        user = "a user of its own" if is_root() else "the user of this process"
+        own_user = is_private(sandbox.facts["uid"])
+        user = "a user of its own" if own_user else f"user {sandbox.facts['uid']}"
         return Tier(
             name=self.name,
             version=f"Landlock ABI {sandbox.facts['landlock']}, Python {sandbox.facts['python']}",
@@ -66,7 +68,7 @@ class ProcessTier:
                 "the host's process list and mounts are the host's own, kept out by Landlock alone",
                 "scratch space is watched and ends the case, but no quota stops the write itself",
                 "memory is bounded per process by its address space, by no control group",
-                *(() if is_root() else ("the number of threads is bounded by the address space only",)),
+                *(() if own_user else ("the number of threads is bounded by the address space only",)),
             ),
         )
 

@@ -71,7 +71,8 @@ class Sandbox:
             while len(greeting) < FRAME.size or len(greeting) < _length(greeting):
                 greeting += self._channel.receive(deadline)
         except ChannelClosed:
-            raise SandboxUnavailable("the harness ended before it greeted") from None
+            why = self._channel.last_words() or "it said nothing"
+            raise SandboxUnavailable(f"the harness ended before it greeted: {why}") from None
         except ChannelSilent:
             raise SandboxUnavailable(f"the harness said nothing within {START_S:g} s") from None
         kind, length = FRAME.unpack_from(greeting)

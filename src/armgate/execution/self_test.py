@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -45,6 +46,7 @@ class Trial:
 
 def trials(canary: str) -> Iterator[Trial]:
     """`canary` is a file of the host that no answer may read."""
+    yield Trial("an honest answer with threads", _THREADS, Kind.PASS, (), [1, "a"])
     read = "def solve(path):\n    return open(path).read()\n"
     yield Trial("an honest answer", "def solve():\n    return [1, 'a']\n", Kind.PASS, (), [1, "a"])
     yield Trial("reading a file of the host", read, Kind.RUNTIME_ERROR, (canary,))
@@ -67,6 +69,17 @@ def trials(canary: str) -> Iterator[Trial]:
     write = "def solve(path):\n    open(path, 'w').write('x')\n"
     yield Trial("writing a file of the host", write, Kind.RUNTIME_ERROR, (canary + "-new",))
 
+
+_THREADS = """
+from threading import Thread
+def solve():
+    threads = [Thread(target=int) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return [1, "a"]
+"""
 
 BASELINE_S = 0.020
 """CPU time of `_WORK` on the machine whose speed counts as 1 (a 2024 server core, CPython 3.11)."""
@@ -109,7 +122,7 @@ def examine(backend: TierBackend) -> Examined:
 @contextlib.contextmanager
 def _canary() -> Iterator[str]:
     """A file that anyone on the host may read, in a folder where anyone may write."""
-    with tempfile.TemporaryDirectory(prefix="armgate-canary-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"armgate-{os.getpid()}-canary-") as folder:
         path = Path(folder, "canary")
         path.write_text(secrets.token_hex(16))
         path.chmod(0o644)
