@@ -99,7 +99,8 @@ def test_a_sandbox_is_closed_at_once_even_in_the_middle_of_a_case(
         sandbox = tier(harness).start(Limits())
     except SandboxUnavailable as error:
         unavailable("sandbox", str(error))
-    endless = CaseRequest(kind="function", text=b"while True: pass", seal="", entry="f", arguments=[], cpu_s=60)
+    text = b"while True: pass"
+    endless = CaseRequest(kind="function", text=text, seal="", entry="f", arguments=[], cpu_s=60)
     sandbox._channel.send(endless.encoded(0, 0), time.monotonic() + 10)
     time.sleep(0.1)
     leader = sandbox._channel.process.pid

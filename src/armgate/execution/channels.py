@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from typing import Protocol
+
+HANG_UP_S = 0.5
+"""How long a sandbox may take to end by itself when it is closed, before it is killed."""
 
 
 class ChannelClosed(Exception):  # noqa: N818 - a state of the peer, handled as a value by its only caller
@@ -90,17 +94,16 @@ class ProcessChannel:
         return lines[-1] if lines else ""
 
     def close(self) -> None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, 9)
-        with contextlib.suppress(ChannelClosed, ChannelSilent, OSError):
-            # Processes of a namespace end a moment later; until then they hold the stream open.
-            until = time.monotonic() + 2
-            while True:
-                self.receive(until)
         for stream in (self.process.stdin, self.process.stdout, self._said):
             if stream is not None:
                 stream.close()
-        self.process.wait()
+        try:
+            # The harness ends when its host hangs up, and what started it then takes its leave in order.
+            self.process.wait(HANG_UP_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
 
 
 def _wait(readable: list[int], writable: list[int], deadline: float) -> None:
