@@ -29,13 +29,13 @@ CHANNEL_LOST, SETUP_FAILED = 96, 97
 ENOMEM = 12
 
 
-def run(limits, scratch, file_rules, call_filter, listener_channel):
+def run(limits, file_rules, call_filter, listener_channel):
     """Never returns. `limits` is the zygote's request; stdin holds the payload, descriptor 3 the result."""
     ending = Ending(os._exit)
     try:
         payload = marshal.loads(_read(0, limits.length))
         _lower_limits(limits)
-        _settle(payload.get("stdin", b""), scratch)
+        _settle(payload.get("stdin", b""))
         _give_up_rights(limits, file_rules, call_filter, listener_channel)
         ending.result = Result(RESULT, payload["seal"], 2 * limits.output_cap, os.write)
     except BaseException as error:
@@ -107,17 +107,52 @@ def _lower_limits(limits):
         confine.limit(resource.RLIMIT_NPROC, limits.processes)
 
 
-def _settle(given, scratch):
-    """Standard streams, working directory and environment of an ordinary program."""
-    try:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")
-    except OSError:
-        pass  # without it the kernel's own choice stands
+def make_ordinary(scratch):
+    """In the parent, once: streams, folder, environment and built-ins as an ordinary program has them."""
     os.chdir(scratch)
     os.umask(0o077)
     os.environ.clear()
     os.environ.update(LANG="C.UTF-8", HOME=scratch, TMPDIR=scratch, PATH="/usr/bin:/bin")
+    _open_streams()
+    sys.argv = ["answer.py"]
+    for name in ("exit", "quit"):  # an interpreter without its site module lacks them
+        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D"))
+    # The default would be the host's stack limit, and a pool of threads would exhaust the address space.
+    threading.stack_size(2 << 20)
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)
+
+
+def _open_streams():
+    """The objects are made here, and each case puts its own descriptors under them.
+
+    They stand on descriptors of the same kind meanwhile: an object notes whether it can be searched.
+    """
+    kept, nothing = os.dup(2), os.open(os.devnull, os.O_RDWR)
+    source, (reading, writing) = os.memfd_create("stdin"), os.pipe()
+    for target, descriptor in enumerate((source, writing, writing)):
+        os.dup2(descriptor, target)
+    stdin = io.BufferedReader(io.FileIO(0, "r", closefd=False))
+    sys.stdin = io.TextIOWrapper(stdin, "utf-8", "surrogateescape")
+    stdout = io.BufferedWriter(io.FileIO(1, "w", closefd=False))
+    sys.stdout = io.TextIOWrapper(stdout, "utf-8", "strict")
+    stderr = io.FileIO(2, "w", closefd=False)
+    sys.stderr = io.TextIOWrapper(stderr, "utf-8", "backslashreplace", write_through=True)
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    for target, descriptor in enumerate((nothing, nothing, kept)):
+        os.dup2(descriptor, target)
+    for descriptor in (kept, nothing, source, reading, writing):
+        os.close(descriptor)
+
+
+def _settle(given):
+    """What is of this case alone: the first to die where memory runs out, and its standard input."""
+    try:
+        score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+        os.write(score, b"1000")
+        os.close(score)
+    except OSError:
+        pass  # without it the kernel's own choice stands
     # A memory file has no path, so nothing that an earlier case left can stand in its way.
     source = os.memfd_create("stdin")
     data = memoryview(given)
@@ -126,20 +161,6 @@ def _settle(given, scratch):
     os.lseek(source, 0, 0)
     os.dup2(source, 0)
     os.close(source)
-    stdin = io.BufferedReader(io.FileIO(0, "r", closefd=False))
-    sys.stdin = io.TextIOWrapper(stdin, "utf-8", "surrogateescape")
-    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), "utf-8", "strict")
-    sys.stderr = io.TextIOWrapper(
-        io.FileIO(2, "w", closefd=False), "utf-8", "backslashreplace", write_through=True
-    )
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
-    sys.argv = ["answer.py"]
-    for name in ("exit", "quit"):  # an interpreter without its site module lacks them
-        setattr(builtins, name, _sitebuiltins.Quitter(name, "Ctrl-D"))
-    # The default would be the host's stack limit, and a pool of threads would exhaust the address space.
-    threading.stack_size(2 << 20)
-    if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)
 
 
 def _give_up_rights(limits, file_rules, call_filter, listener_channel):

@@ -28,13 +28,23 @@ def waited_us(pid):
         return 0
 
 
-def out_of_memory_kills():
+class MemoryKills:
     """Kills by the memory limit of this sandbox's control group (v2, then v1), where it can be seen."""
-    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
-        try:
-            with open(path) as file:
-                fields = dict(line.split() for line in file)
-                return int(fields.get("oom_kill", 0))
-        except (OSError, ValueError):
-            continue
-    return 0
+
+    def __init__(self):
+        self._known = self._count()
+
+    def new(self):
+        """How many there were since the last time of asking."""
+        before, self._known = self._known, self._count()
+        return max(self._known - before, 0)
+
+    def _count(self):
+        for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
+            try:
+                with open(path) as file:
+                    fields = dict(line.split() for line in file)
+                    return int(fields.get("oom_kill", 0))
+            except (OSError, ValueError):
+                continue
+        return 0

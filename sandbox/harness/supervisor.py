@@ -22,12 +22,12 @@ PATIENCE = 4
 class Supervised:
     """One forked case as its parent sees it."""
 
-    def __init__(self, request, to_host, scratch_dir, file_rules, call_filter):
+    def __init__(self, request, to_host, scratch_dir, file_rules, call_filter, memory_kills):
         self.request, self.to_host, self.scratch_dir = request, to_host, scratch_dir
+        self.memory_kills = memory_kills
         self.watches_scratch = request.asks(wire.WATCH_SCRATCH)
         self.why, self.call, self.status, self.usage = 0, "", None, None
         self.clean, self.waited_us = True, 0
-        self.kills_before = measure.out_of_memory_kills()
         self.started = time.monotonic()
         self.channel, theirs = socket.socketpair()
         self.channel.setblocking(False)
@@ -35,7 +35,7 @@ class Supervised:
         inside = (payload[0], stdout[1], stderr[1], result[1])
         self.pid = os.fork()
         if self.pid == 0:
-            _become_case(request, scratch_dir, file_rules, call_filter, inside, theirs)
+            _become_case(request, file_rules, call_filter, inside, theirs)
         theirs.close()
         for descriptor in inside:
             os.close(descriptor)
@@ -167,8 +167,8 @@ class Supervised:
         exited = os.WIFEXITED(self.status)
         cpu_us = int((self.usage.ru_utime + self.usage.ru_stime) * 1e6)
         wall_us = int((time.monotonic() - self.started) * 1e6)
-        kills = measure.out_of_memory_kills() - self.kills_before
         code = os.WEXITSTATUS(self.status) if exited else os.WTERMSIG(self.status)
+        kills = self.memory_kills.new() if code == signal.SIGKILL and not exited else 0
         fixed = wire.ENDING.pack(
             self.why,
             exited,
@@ -178,13 +178,13 @@ class Supervised:
             cpu_us,
             wall_us,
             self.waited_us,
-            max(kills, 0),
+            kills,
             self.usage.ru_maxrss,
         )
         return fixed + self.call.encode()
 
 
-def _become_case(request, scratch_dir, file_rules, call_filter, inside, channel):
+def _become_case(request, file_rules, call_filter, inside, channel):
     try:
         os.setsid()
         confine.process_flag(confine.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -192,7 +192,7 @@ def _become_case(request, scratch_dir, file_rules, call_filter, inside, channel)
         confine.process_flag(confine.PR_SET_DUMPABLE, 1)
         for target, descriptor in enumerate(inside):
             os.dup2(descriptor, target)
-        case.run(request, scratch_dir, file_rules, call_filter, channel)
+        case.run(request, file_rules, call_filter, channel)
     finally:
         os._exit(case.SETUP_FAILED)
 

@@ -71,13 +71,13 @@ class Wire:
         """Sends what waits on a pipe as one frame. Returns its length, 0 at the end, -1 if nothing waits."""
         view = memoryview(self._buffer)
         try:
-            count = os.readv(descriptor, [view])
+            count = os.readv(descriptor, [view[FRAME.size :]])
         except BlockingIOError:
             return -1
         if count:
-            self._write(memoryview(FRAME.pack(kind, count)))
-            self._write(view[:count])
-            view[:count] = bytes(count)
+            FRAME.pack_into(self._buffer, 0, kind, count)
+            self._write(view[: FRAME.size + count])
+            view[FRAME.size : FRAME.size + count] = bytes(count)
         return count
 
     def _write(self, data):

@@ -8,7 +8,9 @@ import json
 import os
 import sys
 
+import case
 import confine
+import measure
 import supervisor
 import wire
 
@@ -42,11 +44,15 @@ def main(config):
         "landlock": file_rules.version if file_rules else None,
     }
     to_host.frame(wire.HELLO, json.dumps(facts).encode())
+    memory_kills = measure.MemoryKills()
     while True:
         request = to_host.request()
         if request.magic != wire.MAGIC:
             os._exit(3)
-        supervisor.Supervised(request, to_host, config["scratch"], file_rules, call_filter).run()
+        supervised = supervisor.Supervised(
+            request, to_host, config["scratch"], file_rules, call_filter, memory_kills
+        )
+        supervised.run()
 
 
 def _settle(config):
@@ -54,8 +60,7 @@ def _settle(config):
     if config["uid"] is not None:
         _drop_to(config["uid"])
     confine.process_flag(confine.PR_SET_DUMPABLE, 0)
-    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
-    os.dup2(0, 1)
+    case.make_ordinary(config["scratch"])
     for name in PRELOADED.split():
         __import__(name)
     filtered = _status().get("Seccomp") == "2"

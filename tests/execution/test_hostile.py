@@ -328,3 +328,35 @@ def solve(xs):
 """
     _, verdict = kind_of(executor, text)
     assert verdict["first_observed"] == "100000"  # type: ignore[index]
+
+
+PROGRAMS = {
+    "streams of an ordinary program": """
+import sys
+assert not sys.stdout.seekable() and not sys.stdout.isatty()
+data = sys.stdin.buffer.read()
+sys.stdin.seek(0)
+assert sys.stdin.read() == data.decode()
+sys.stderr.write("\\u20ac\\n")
+print(sum(map(int, data.split())))
+""",
+    "standard input by its descriptor": "print(sum(map(int, open(0).read().split())))\nexit()\n",
+    "output at its exit": """
+import atexit, sys
+atexit.register(lambda: print(total))
+total = sum(map(int, sys.stdin.read().split()))
+""",
+    "a main guard and a thread": """
+import sys, threading
+def main():
+    print(sum(map(int, sys.stdin.read().split())))
+if __name__ == "__main__":
+    threading.Thread(target=main).start()
+""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_run_as_they_would_by_themselves(executor: Executor, name: str) -> None:
+    verdict = judge(executor, CorpusFile("answer", PROGRAMS[name].encode(), "program", frozenset()))
+    assert verdict["kind"] == "pass", verdict
