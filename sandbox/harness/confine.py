@@ -82,9 +82,11 @@ class CallFilter:
 
 
 def send_descriptor(channel, descriptor):
-    rights = [] if descriptor is None else [
-        (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]).tobytes())
-    ]
+    rights = (
+        []
+        if descriptor is None
+        else [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]).tobytes())]
+    )
     channel.sendmsg([b"+" if rights else b"-"], rights)
 
 

@@ -62,5 +62,3 @@ def _install_torch(environment: Environment, places: Places) -> None:
     except Refusal:
         print(f"       torch: not in pip's configured sources; taking it from {CPU_INDEX}", flush=True)
         environment.install(*wanted, "--extra-index-url", CPU_INDEX)
-
-

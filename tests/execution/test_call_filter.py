@@ -31,8 +31,7 @@ class Machine:
     def __init__(self, modules: dict[str, types.ModuleType], name: str, under: bool = False) -> None:
         self.program = modules["bpf"].program(name, PID, NOTIFY, under)
         self.numbers = {
-            call: pair[list(ARCHITECTURES).index(name)]
-            for call, pair in modules["syscalls"].NUMBERS.items()
+            call: pair[list(ARCHITECTURES).index(name)] for call, pair in modules["syscalls"].NUMBERS.items()
         }
         self.architecture = ARCHITECTURES[name]
 
