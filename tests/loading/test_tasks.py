@@ -74,7 +74,6 @@ def test_the_digest_leaves_the_shipped_solutions_out(folder: Path) -> None:
         ("{args: [2], expect: 4}", "{args: [2]}", "task.yaml:7"),
         ("memory_mb: 256", "memory_mb: lots", "task.yaml:9"),
         ("cpu_s: 2", "cpu_s: 20", "task.yaml:9"),
-        ("id: double", "id: triple", "task.yaml:2"),
         ("generate.py", "absent.py", "task.yaml:8"),
         ("generate.py", "../double/../../x.py", "leaves the task's folder"),
         ("prompt.jinja", "absent.jinja", "task.yaml:5"),
@@ -109,6 +108,21 @@ def test_tasks_are_found_by_path_and_by_id(folder: Path, monkeypatch: pytest.Mon
     assert find_task("merge-intervals", workspace).task.entry == "merge_intervals"
 
 
+def test_a_task_that_is_found_by_its_name_bears_it(tmp_path: Path, folder: Path) -> None:
+    place = tmp_path / "gates" / "tasks" / "triple"
+    place.parent.mkdir(parents=True)
+    folder.rename(place)
+    with pytest.raises(DeclarationError, match=r"task.yaml:2:\d+: id: .* 'triple'"):
+        find_task("triple", Workspace(tmp_path))
+    assert find_task(str(place), None).task.id == "double"
+
+
+def test_a_task_without_a_prompt_can_be_run_and_not_asked(folder: Path) -> None:
+    (folder / "task.yaml").write_text(TASK.replace("prompt: prompt.jinja\n", ""))
+    (folder / "prompt.jinja").unlink()
+    assert load_task(folder).prompt is None
+
+
 def test_an_unknown_task_names_the_nearest() -> None:
     with pytest.raises(DeclarationError, match="merge-intervals"):
         find_task("merge-interval", Workspace(ROOT))
@@ -125,7 +139,7 @@ def test_every_shipped_task_has_its_solutions() -> None:
     for name in ids:
         loaded, shipped = find_task(name, workspace), load_solutions(name, workspace)
         kinds.add(loaded.task.kind)
-        assert loaded.prompt.strip()
+        assert (loaded.prompt or "").strip()
         assert sum(one.right for one in shipped) >= 3, name
         assert sum(not one.right for one in shipped) >= 5, name
         assert len({one.text for one in shipped}) == len(shipped), name

@@ -134,6 +134,9 @@ class _GateBuilder:
             self._refuse((*where, "reference"), f"no arm {gate.reference!r}", hint)
         self._contracts(where, gate)
         task = self._task(where, gate)
+        if task is not None and task.prompt is None and not gate.probes:
+            message = f"task {gate.task!r} has no prompt: give it one, or the gate its own probes"
+            self._refuse((*where, "task"), message)
         if len(self.problems) > before:
             return None
         full = expanded(gate, self._task_prompt(task) if task is not None and not gate.probes else None)
@@ -183,7 +186,7 @@ class _GateBuilder:
             self._refuse((*where, "task"), f"no task {gate.task!r}", nearest(gate.task, there))
             return None
         try:
-            task = load_task(folder)
+            task = load_task(folder, named=True)
         except DeclarationError as error:
             self.problems += error.problems
             return None
@@ -192,9 +195,11 @@ class _GateBuilder:
         self.tasks[gate.task] = task
         return task
 
-    def _task_prompt(self, loaded: LoadedTask) -> str:
-        folder = self.workspace.root / "gates" / "tasks" / loaded.task.id
-        return render(loaded.prompt, {"entry": loaded.task.entry}, folder / loaded.task.prompt)
+    def _task_prompt(self, loaded: LoadedTask) -> str | None:
+        if loaded.prompt is None:
+            return None
+        file = self.workspace.root / "gates" / "tasks" / loaded.task.id / str(loaded.task.prompt)
+        return render(loaded.prompt, {"entry": loaded.task.entry}, file)
 
     def _probe(self, where: tuple[str | int, ...], gate: Gate, number: int) -> Rendered | None:
         try:

@@ -15,15 +15,18 @@ FILE = "task.yaml"
 FOLDER = "gates/tasks"
 
 
-def load_task(folder: Path) -> LoadedTask:
-    """The task of a folder. DeclarationError names file and line of everything that does not hold."""
+def load_task(folder: Path, named: bool = False) -> LoadedTask:
+    """The task of a folder. DeclarationError names file and line of everything that does not hold.
+
+    `named`: it was looked up by the folder's name, so that its id has to be the same.
+    """
     declared = folder / FILE
     document = load_document(declared)
     task = validate(document, Task)
-    if folder.resolve().name != task.id:
-        message = f"the task's id is not the name of its folder, {folder.resolve().name!r}"
+    if named and folder.name != task.id:
+        message = f"the task's id is not the name of its folder, {folder.name!r}"
         raise DeclarationError([document.problem(("id",), message)])
-    prompt = _file(folder, document, ("prompt",), task.prompt)
+    prompt = _file(folder, document, ("prompt",), task.prompt) if task.prompt is not None else None
     if task.generated is None:
         return LoadedTask(task=task, digest=_digest(task, prompt), prompt=prompt)
     generator = _source(folder, document, ("generated", "generator"), task.generated.generator, "generate")
@@ -39,7 +42,8 @@ def load_task(folder: Path) -> LoadedTask:
 
 def find_task(name: str, workspace: Workspace | None) -> LoadedTask:
     """A task by the path of its folder, or by its id in the workspace."""
-    return load_task(task_folder(name, workspace))
+    folder = task_folder(name, workspace)
+    return load_task(folder, named=workspace is not None and folder == workspace.root / FOLDER / name)
 
 
 def task_folder(name: str, workspace: Workspace | None) -> Path:
@@ -93,6 +97,6 @@ def _file(folder: Path, document: Document, where: tuple[str, ...], name: str) -
     return read_text(path)
 
 
-def _digest(task: Task, *texts: str) -> Digest:
+def _digest(task: Task, *texts: str | None) -> Digest:
     """Over what is asked and how it is judged; the solutions shipped beside it are not part of it."""
     return digest_json([task.model_dump(mode="json", by_alias=True), *texts])

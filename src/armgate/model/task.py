@@ -110,7 +110,8 @@ class Task(Frozen):
     id: Name
     kind: Literal["function", "program"]
     entry: Entry | None = None
-    prompt: str
+    prompt: str | None = None
+    """A template; without one the task serves `armgate tasks run` and gates that bring their own probes."""
     says: str | None = None
     cases: tuple[Case, ...] = ()
     generated: Generated | None = None
@@ -137,7 +138,7 @@ class LoadedTask(Frozen):
 
     task: Task
     digest: Digest
-    prompt: str
+    prompt: str | None
     generator: str | None = None
     reference: str | None = None
 
