@@ -86,6 +86,8 @@ class BootEvidence:
             response=response,
             void=void_of(exchange, response, self._asked(planned, entry)),
             context=dict(entry.get("context") or {}),
+            batch=entry.get("batch"),
+            cold=bool(entry.get("cold")),
             execution=self._execution(execution_path) if execution_path else None,
             execution_path=execution_path,
         )
@@ -95,14 +97,20 @@ class BootEvidence:
         sampling = sampling_of(self.arm, probe_of(planned, str(entry["probe"])))
         sent = {key: value for key, value in sampling.model_dump().items() if value is not None}
         window = self.arm.serve.get("max_model_len")
-        counted = (entry.get("context") or {}).get("prompt_tokens")
+        context = entry.get("context") or {}
+        counted = context.get("prompt_tokens")
+        prefix = probe_of(planned, str(entry["probe"])).prefix
+        warming = entry["role"] == "warm_up"
         refused = ENGINES[self.arm.engine].refused_parameters(self.arm)
         return Asked(
             thinking=self.arm.thinking,
             sampling={key: value for key, value in sent.items() if key not in refused},
             window_tokens=window if isinstance(window, int) else None,
             prompt_tokens=counted if isinstance(counted, int) else None,
-            fresh_prefix=bool(planned.gate.options.get("fresh_prefix", False)),
+            fresh_prefix=bool(planned.gate.options.get("fresh_prefix", False))
+            or (prefix is not None and prefix.cache == "fresh"),
+            warm_prefix=prefix is not None and prefix.cache == "warm" and not warming,
+            template_tokens=int(context.get("template_tokens") or 0),
         )
 
     def _execution(self, path: str) -> ExecutionRecord | None:

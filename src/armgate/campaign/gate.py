@@ -8,9 +8,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
+from collections.abc import Sequence
+from pathlib import Path
 
+from armgate.campaign.batches import Batch, batches
 from armgate.campaign.evidence import BootEvidence
-from armgate.campaign.prompts import NotSent, Prepared, prepare
+from armgate.campaign.prompts import NotSent, Prepared, prepare_all
 from armgate.campaign.setting import Setting
 from armgate.client.journal import Journal
 from armgate.client.sampling import request_body
@@ -49,13 +52,18 @@ class GateRunner:
         self.model_id = setting.model_id(arm)
         self.window: int | None = None
         """Tokens of context that the server says it serves."""
+        self.template_tokens: dict[str | None, int] = {}
+        """By system prompt: what the chat template adds to every prompt, counted once."""
+        self.warm = False
+        """Whether a request of the ladder has been sent; the first one after the boot is cold."""
 
     async def first_token(self) -> str | None:
         """One real token, recorded like every exchange, and the answer's fingerprint; else BootError."""
         probe = Probe(id="first-token", prompt="Say one word.", max_tokens=1)
         gate = Gate(id=READINESS, check="responds", required=True, why="readiness", probes=(probe,))
         prepared = Prepared(({"role": "user", "content": "Say one word."},), 1, {})
-        exchange = await self._send(gate, probe, prepared, 0, "readiness")
+        stem = self._entered(gate, probe, 0, "readiness", 0, prepared.context)
+        exchange = await self._send(gate, probe, prepared, stem)
         response = read_response(exchange)
         if exchange.status != 200 or response.errors or not (response.content or response.reasoning):
             said = response.errors[0].message if response.errors else exchange.error or exchange.body[:200]
@@ -69,13 +77,10 @@ class GateRunner:
         try:
             await self._scrape(gate.id, "before")
             for spec in planned.probes:
-                await self._probe(planned, spec)
+                await self._sent_or_told(planned, spec)
             await self._scrape(gate.id, "after")
             if gate.task is not None:
                 await self._execute(planned)
-        except NotSent as reason:
-            entry = {"event": "not_sent", "gate": gate.id, "because_of": reason.because_of}
-            self.ledger.append(entry | {"message": str(reason)})
         except EngineGone as gone:
             self.ledger.append({"event": "engine_died", "gate": gate.id, "message": str(gone)})
         self.ledger.append({"event": "gate", "gate": gate.id, "state": "finished"})
@@ -84,28 +89,59 @@ class GateRunner:
         if self.server.ended.is_set():
             raise BootError("engine_died", f"the engine ended by itself, exit code {self.server.exit_code}")
 
+    async def _sent_or_told(self, planned: PlannedGate, spec: PlannedProbe) -> None:
+        """Send a probe, or enter why it cannot be sent; the gate's other probes may still be."""
+        try:
+            await self._probe(planned, spec)
+        except NotSent as reason:
+            entry = {"event": "not_sent", "gate": planned.gate.id, "probe": spec.id}
+            self.ledger.append(entry | {"because_of": reason.because_of, "message": str(reason)})
+
     async def _probe(self, planned: PlannedGate, spec: PlannedProbe) -> None:
-        gate = planned.gate
-        probe = next(probe for probe in gate.probes if probe.id == spec.id)
-        prepared = await prepare(self, probe, spec)
-        for n in range(spec.warm_up):
-            await self._request(planned, probe, prepared, n, "warm_up")
-        for n in range(spec.samples):
-            await self._request(planned, probe, prepared, n, "sample")
-            if planned.compares and planned.reference_of(self.arm) == self.arm.name:
-                await self._request(planned, probe, prepared, n, "repeat")
+        probe = next(probe for probe in planned.gate.probes if probe.id == spec.id)
+        repeats = planned.compares and planned.reference_of(self.arm) == self.arm.name
+        for number, batch in enumerate(batches(probe, repeats)):
+            prepared = await prepare_all(self, probe, spec, batch.role, batch.numbers)
+            await self._batch(planned, probe, batch, number, prepared)
+
+    async def _batch(
+        self, planned: PlannedGate, probe: Probe, batch: Batch, number: int, prepared: Sequence[Prepared]
+    ) -> None:
+        """Release one batch and wait until every request of it is on disk.
+
+        The ledger is written before the release, as its disk would otherwise delay the later requests.
+        """
+        self._raise_if_gone()
+        stems = [
+            self._entered(planned.gate, probe, n, batch.role, number, one.context)
+            for n, one in zip(batch.numbers, prepared, strict=True)
+        ]
+        released = time.monotonic()
+        requests = [
+            self._request(planned, probe, one, stem, released + offset_s)
+            for one, stem, offset_s in zip(prepared, stems, batch.offsets_s, strict=True)
+        ]
+        ended = await asyncio.gather(*requests, return_exceptions=True)
+        for one in ended:
+            if isinstance(one, BaseException):
+                raise one
+        if any(one is not Fate.COMPLETE for one in ended):
+            await self._settled()
+        self._raise_if_gone()
 
     async def _request(
-        self, planned: PlannedGate, probe: Probe, prepared: Prepared, n: int, role: str
-    ) -> None:
-        if self.server.ended.is_set():
-            raise EngineGone(f"exit code {self.server.exit_code}")
-        exchange = await self._send(planned.gate, probe, prepared, n, role)
-        usage = read_response(exchange).usage
+        self, planned: PlannedGate, probe: Probe, prepared: Prepared, stem: Path, due: float
+    ) -> Fate:
+        await asyncio.sleep(max(due - time.monotonic(), 0.0))
+        exchange = await self._send(planned.gate, probe, prepared, stem, due)
+        # Reading an answer takes time that the arrival stamps of its neighbours would pay for.
+        alone = probe.concurrency == 1 and probe.arrivals is None
+        usage = read_response(exchange).usage if alone else None
         tokens = usage.completion_tokens if usage is not None else None
         self.setting.progress.request_done(planned, tokens, exchange.clock.end_s)
-        if exchange.fate is not Fate.COMPLETE:
-            await self._settled()
+        return exchange.fate
+
+    def _raise_if_gone(self) -> None:
         if self.server.ended.is_set():
             raise EngineGone(f"exit code {self.server.exit_code}")
 
@@ -114,24 +150,35 @@ class GateRunner:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.server.ended.wait(), DEATH_NOTICE_S)
 
-    async def _send(self, gate: Gate, probe: Probe, prepared: Prepared, n: int, role: str) -> Exchange:
+    def _entered(
+        self, gate: Gate, probe: Probe, n: int, role: str, batch: int, context: dict[str, Json]
+    ) -> Path:
+        """Enter one request into the ledger; the stem of the file that it will be recorded in."""
+        stem = self.folder.exchange(gate.id, f"{probe.id}.{n}" + ("" if role == "sample" else f".{role}"))
+        entry: dict[str, Json] = {
+            "event": "exchange",
+            "gate": gate.id,
+            "probe": probe.id,
+            "n": n,
+            "attempt": 0,
+            "role": role,
+            "batch": batch,
+            "path": self.folder.relative(stem) + ".jsonl",
+            "context": context,
+        }
+        cold = gate.id == READINESS or not self.warm
+        self.warm = gate.id != READINESS
+        self.ledger.append(entry | {"cold": True} if cold else entry)
+        return stem
+
+    async def _send(
+        self, gate: Gate, probe: Probe, prepared: Prepared, stem: Path, due: float | None = None
+    ) -> Exchange:
         body = request_body(
             self.arm, gate, probe, prepared.messages, self.model_id, prepared.max_tokens, self.refused
         )
-        stem = self.folder.exchange(gate.id, f"{probe.id}.{n}" + ("" if role == "sample" else f".{role}"))
-        self.ledger.append(
-            {
-                "event": "exchange",
-                "gate": gate.id,
-                "probe": probe.id,
-                "n": n,
-                "attempt": 0,
-                "role": role,
-                "path": self.folder.relative(stem) + ".jsonl",
-                "context": prepared.context,
-            }
-        )
-        return await send(self.http, self.server.url, body, stem, self._deadlines(gate))
+        deadlines = self._deadlines(gate)
+        return await send(self.http, self.server.url, body, stem, deadlines, scheduled_at=due)
 
     def _deadlines(self, gate: Gate) -> Deadlines:
         """The arm's deadlines; a gate's own ends a request no later than it says."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -36,15 +37,29 @@ class Prepared:
     context: dict[str, Json]
 
 
-async def prepare(runner: GateRunner, probe: Probe, spec: PlannedProbe) -> Prepared:
+async def prepare_all(
+    runner: GateRunner, probe: Probe, spec: PlannedProbe, role: str, numbers: Sequence[int]
+) -> list[Prepared]:
+    """Requests of one batch, made before the first of them is sent. Alike ones are made once."""
+    if probe.prefix is None or probe.prefix.cache == "warm":
+        return [await prepare(runner, probe, spec, role)] * len(numbers)
+    return [await prepare(runner, probe, spec, role, n) for n in numbers]
+
+
+async def prepare(
+    runner: GateRunner, probe: Probe, spec: PlannedProbe, role: str = "sample", n: int = 0
+) -> Prepared:
     """Everything that depends on the server: the haystack's text, and `max_tokens: window`."""
     context: dict[str, Json] = {}
     messages: Messages
     if spec.messages is not None:
         messages = spec.messages
     else:
-        messages, context = await _haystack(runner, probe)
+        messages, context = await _haystack(runner, probe, role, n)
         _fits(runner, probe, context["prompt_tokens"])
+    if probe.prefix is not None:
+        messages = messages if probe.haystack is not None else _prefixed(messages, probe.prefix.line(role, n))
+        context = {**context, "template_tokens": await _template_tokens(runner, probe)}
     if probe.max_tokens != "window":
         return Prepared(tuple(messages), probe.max_tokens, context)
     counted = context.get("prompt_tokens") or await _count(runner, messages)
@@ -52,6 +67,27 @@ async def prepare(runner: GateRunner, probe: Probe, spec: PlannedProbe) -> Prepa
         raise NotSent("window_unknown", "the server does not say how long its context is")
     context = {**context, "prompt_tokens": counted, "counted_by": "/tokenize", "window": runner.window}
     return Prepared(tuple(messages), runner.window - counted, context)
+
+
+def _prefixed(messages: Messages, line: str) -> Messages:
+    """The line before everything else that the first message says."""
+    first = messages[0]
+    content = first.get("content")
+    if not isinstance(content, str):
+        raise NotSent("prefix_impossible", "the first message has no text to put a prefix before")
+    return [{**first, "content": f"{line}\n{content}"}, *messages[1:]]
+
+
+async def _template_tokens(runner: GateRunner, probe: Probe) -> int:
+    """Tokens that the chat template adds to every prompt, and that a cache may hold of a fresh one; 0 where
+    the server cannot count."""
+    key = probe.system
+    if key not in runner.template_tokens:
+        system = [{"role": "system", "content": key}] if key is not None and probe.haystack else []
+        with contextlib.suppress(NotSent):
+            counted = await _count(runner, [*system, {"role": "user", "content": "x"}])
+            runner.template_tokens[key] = counted - 1
+    return runner.template_tokens.get(key, 0)
 
 
 async def _count(runner: GateRunner, messages: Messages) -> int:
@@ -70,8 +106,12 @@ def _fits(runner: GateRunner, probe: Probe, prompt_tokens: int) -> None:
         raise NotSent("exceeds_context", message)
 
 
-async def _haystack(runner: GateRunner, probe: Probe) -> tuple[Messages, dict[str, Json]]:
+async def _haystack(runner: GateRunner, probe: Probe, role: str, n: int) -> tuple[Messages, dict[str, Json]]:
     assert probe.haystack is not None
+    spec = probe.haystack
+    if probe.prefix is not None:
+        seed = probe.prefix.seed_of(role, n)
+        spec = spec.model_copy(update={"seed": seed, "fresh_prefix": True})
 
     def messages(text: str) -> list[dict[str, Json]]:
         system = [{"role": "system", "content": probe.system}] if probe.system is not None else []
@@ -80,9 +120,9 @@ async def _haystack(runner: GateRunner, probe: Probe) -> tuple[Messages, dict[st
     async def count(text: str) -> int:
         return await _count(runner, messages(text))
 
-    built = await build_haystack(probe.haystack, count, _corpus(runner, probe.haystack))
+    built = await build_haystack(spec, count, _corpus(runner, spec))
     context = built.model_dump(mode="json", exclude={"text", "counted_tokens"})
-    context |= {"prompt_tokens": built.counted_tokens, "counted_by": "/tokenize"}
+    context |= {"prompt_tokens": built.counted_tokens, "counted_by": "/tokenize", "seed": spec.seed}
     return messages(built.text), context
 
 

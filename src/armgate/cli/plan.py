@@ -10,7 +10,7 @@ from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
 from armgate.cli.output import console, print_json
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import find_workspace
-from armgate.model.plan import Plan
+from armgate.model.plan import Plan, PlannedGate
 
 
 def plan(campaign: CampaignArgument, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
@@ -38,7 +38,7 @@ def plan(campaign: CampaignArgument, workspace: WorkspaceOption = None, as_json:
 
 def _ladder(planned: Plan) -> Table:
     table = Table(title="ladder", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("gate", "check", "family", "", "samples", "requires", "why"):
+    for heading in ("gate", "check", "family", "", "samples", "warm-up", "requires", "why"):
         table.add_column(heading, overflow="fold")
     for entry in planned.gates:
         gate = entry.gate
@@ -47,8 +47,19 @@ def _ladder(planned: Plan) -> Table:
             gate.check,
             entry.family.value,
             "required" if gate.required else "advisory",
-            str(entry.samples),
+            _samples(entry),
+            str(sum(probe.warm_up for probe in entry.probes)),
             ", ".join(gate.requires) + (" (stops)" if gate.on_failure == "stop" else ""),
             gate.why,
         )
     return table
+
+
+def _samples(entry: PlannedGate) -> str:
+    """Measured requests of one boot, by concurrency where there is more than one request at a time."""
+    by_level: dict[int, int] = {}
+    for probe in entry.gate.probes:
+        by_level[probe.concurrency] = by_level.get(probe.concurrency, 0) + probe.samples
+    if set(by_level) <= {1}:
+        return str(entry.samples)
+    return f"{entry.samples} (" + ", ".join(f"c{level} {n}" for level, n in sorted(by_level.items())) + ")"

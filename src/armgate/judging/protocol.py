@@ -42,7 +42,7 @@ class Check(Protocol):
         ...
 
 
-COMMON_OPTIONS: Mapping[str, type] = {"fresh_prefix": bool}
+COMMON_OPTIONS: Mapping[str, type] = {"fresh_prefix": bool, "isolated": bool}
 """`fresh_prefix: true` voids a sample of which any prompt token came out of a cache."""
 
 
@@ -61,8 +61,9 @@ def gate_problems(check: Check, gate: Gate) -> list[tuple[str, str]]:
 
 
 def needs(gate: Gate, *fields: str) -> list[tuple[str, str]]:
-    """Problems for fields that a check cannot do without."""
-    return [(field, f"check {gate.check!r} needs {field!r}") for field in fields if not getattr(gate, field)]
+    """Problems for fields that a check cannot do without. A grid stands for the probes that it makes."""
+    there = {field: getattr(gate, field) or (field == "probes" and gate.grid) for field in fields}
+    return [(field, f"check {gate.check!r} needs {field!r}") for field in fields if not there[field]]
 
 
 def unsound(sample: Sample, evidence: GateEvidence) -> SampleVerdict | None:

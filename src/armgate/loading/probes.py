@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from armgate.loading.grids import grid_probes
 from armgate.loading.strict_yaml import read_text
 from armgate.loading.templates import render
 from armgate.loading.workspace import Workspace
 from armgate.model.base import Json, digest_json
 from armgate.model.gates import Gate, Probe
 from armgate.model.haystack import CorpusFiller, HaystackSpec
+from armgate.model.load import Grid
 from armgate.model.plan import PlannedProbe
 
 
@@ -23,7 +25,9 @@ class Rendered:
 
 
 def expanded(gate: Gate, task_prompt: str | None) -> Gate:
-    """The gate with its probes written out where a task or a haystack implies them."""
+    """The gate with its probes written out where a grid, a task or a haystack implies them."""
+    if gate.grid is not None:
+        return _with_grid(gate, gate.grid)
     if gate.haystack is not None and not gate.probes:
         return gate.model_copy(update={"probes": tuple(_haystack_probes(gate, gate.haystack))})
     if task_prompt is not None:
@@ -31,6 +35,14 @@ def expanded(gate: Gate, task_prompt: str | None) -> Gate:
         probe = Probe(id=gate.task or gate.id, prompt=task_prompt, max_tokens=tokens)
         return gate.model_copy(update={"probes": (probe,)})
     return gate
+
+
+def _with_grid(gate: Gate, grid: Grid) -> Gate:
+    options = dict(gate.options)
+    if grid.output_tokens is not None:
+        options["output_tokens"] = grid.output_tokens
+    probes = tuple(grid_probes(grid))
+    return gate.model_copy(update={"grid": None, "probes": probes, "options": options})
 
 
 def _haystack_probes(gate: Gate, spec: HaystackSpec) -> list[Probe]:

@@ -26,6 +26,10 @@ class Sample(Frozen):
     response: Response
     void: Void | None = None
     context: dict[str, Json] = Field(default_factory=dict)
+    batch: int | None = None
+    """Requests of one number were sent together, or on one schedule."""
+    cold: bool = False
+    """The first request after the boot's readiness: judged like any other, and in no figure of speed."""
     execution: ExecutionRecord | None = None
     execution_path: str | None = None
 

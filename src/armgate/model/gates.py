@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from armgate.model.base import Frozen, Json, Name
 from armgate.model.haystack import HaystackSpec
+from armgate.model.load import Arrivals, Grid, Prefix
 from armgate.model.outcome import Family
 
 
@@ -32,6 +33,13 @@ class Probe(Frozen):
     max_tokens: Annotated[int, Field(ge=1)] | Literal["window"] = 256
     samples: Annotated[int, Field(ge=1, le=1000)] = 1
     warm_up: Annotated[int, Field(ge=0, le=100)] = 0
+    concurrency: Annotated[int, Field(ge=1, le=256)] = 1
+    """Samples are sent in batches of so many at a time; a batch begins when the one before has ended."""
+    arrivals: Arrivals | None = None
+    """Sends the samples on a schedule instead, however many are then under way."""
+    prefix: Prefix | None = None
+    context_depth: Annotated[int, Field(ge=0)] | None = None
+    """Tokens of context before the prompt, for measurements over depths."""
     sampling: dict[str, Json] = {}
     tools: tuple[dict[str, Json], ...] = ()
     body: dict[str, Json] = {}
@@ -46,6 +54,16 @@ class Probe(Frozen):
         if sum(source is not None for source in sources) != 1:
             raise ValueError("exactly one of prompt, template, messages, haystack")
         refuse_library_keys(self.body)
+        return self
+
+    @model_validator(mode="after")
+    def _is_sent_in_one_way(self) -> Probe:
+        if self.samples % self.concurrency:
+            raise ValueError(f"{self.samples} samples are no whole batches of {self.concurrency}")
+        if self.arrivals is not None and self.concurrency > 1:
+            raise ValueError("arrivals and concurrency: a schedule sends whatever is under way")
+        if self.prefix is not None and self.prefix.cache == "warm" and not self.warm_up:
+            raise ValueError("prefix: a warm cache needs a warm_up that fills it")
         return self
 
 
@@ -72,6 +90,8 @@ class Gate(Frozen):
     required: bool
     why: str
     probes: tuple[Probe, ...] = ()
+    grid: Grid | None = None
+    """Probes in the form of a table; the plan holds them written out instead."""
     body: dict[str, Json] = {}
     """Engine-specific request keys for all probes of this gate; a probe's own `body` is laid over it."""
     contract: Name | None = None
@@ -97,6 +117,8 @@ class Gate(Frozen):
         if doubled:
             raise ValueError(f"probe ids used twice: {', '.join(doubled)}")
         refuse_library_keys(self.body)
+        if self.grid is not None and (self.probes or self.haystack is not None):
+            raise ValueError("a grid makes all probes of its gate: no probes and no haystack beside it")
         if self.on_failure == "stop" and not self.required:
             raise ValueError("on_failure: stop on an advisory gate; only a required gate may stop the ladder")
         return self

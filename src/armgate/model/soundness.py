@@ -29,7 +29,8 @@ class Asked(Frozen):
 
     `sampling` are the parameters that the request must name with these values. `window_tokens` is the
     context that the arm's pins promise, `prompt_tokens` the input's length by the arm's own tokenizer.
-    `fresh_prefix` demands that no prompt token came out of a cache.
+    `fresh_prefix` demands that no prompt token came out of a cache, save the `template_tokens` that every
+    prompt of the arm begins with; `warm_prefix` demands that more than those did.
     """
 
     thinking: Thinking = "as_served"
@@ -37,6 +38,8 @@ class Asked(Frozen):
     window_tokens: int | None = None
     prompt_tokens: int | None = None
     fresh_prefix: bool = False
+    warm_prefix: bool = False
+    template_tokens: int = 0
 
 
 def void_of(exchange: Exchange, response: Response, asked: Asked | None = None) -> Void | None:
@@ -194,8 +197,11 @@ def _prompt(exchange: Exchange, response: Response, asked: Asked) -> Void | None
 
 def _cache(exchange: Exchange, response: Response, asked: Asked) -> Void | None:
     cached = response.usage.cached_tokens if response.usage else None
-    if asked.fresh_prefix and cached:
+    if asked.fresh_prefix and (cached or 0) > asked.template_tokens:
         return Void(cause="prompt_cached", message=f"{cached} prompt tokens came from a cache")
+    if asked.warm_prefix and (cached or 0) <= asked.template_tokens:
+        told = "the server does not say" if cached is None else f"{cached} prompt tokens"
+        return Void(cause="prompt_not_cached", message=f"asked to come out of a warm cache: {told}")
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from armgate.judging.contract import judge_sample
-from armgate.judging.protocol import conclude, unsound
+from armgate.judging.protocol import conclude, needs, unsound
 from armgate.model.evidence import GateEvidence
 from armgate.model.gates import Gate
 from armgate.model.outcome import Family, Verdict
@@ -31,7 +31,7 @@ class ContractCheck:
 
 def contract_problems(gate: Gate) -> list[tuple[str, str]]:
     """What a gate that judges by contract lacks: probes, or a contract for one of them."""
-    problems = [("probes", f"check {gate.check!r} needs 'probes'")] if not gate.probes else []
+    problems = needs(gate, "probes")
     if gate.contract is None:
         bare = [probe.id for probe in gate.probes if probe.contract is None]
         if bare or not gate.probes:
