@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from armgate.client.known_timing.process import timing_server
+from armgate.client.recorder import Recorder
 from armgate.client.send import send
-from armgate.client.transport import open_client
+from armgate.client.transport import StampingSocket, open_client
 from armgate.model.arms import Deadlines
 from armgate.model.exchange import Exchange
 from armgate.model.reading import read_response
 from armgate.model.response import Channel
 from armgate.model.sse import DONE, parse_sse
-from support.timing_server import timing_server
 
 pytestmark = pytest.mark.anyio
 
@@ -75,6 +77,33 @@ async def test_a_late_usage_chunk_moves_no_text_time(url: str, tmp_path: Path) -
     assert response.timings.finish_s is not None
     assert response.timings.finish_s < 0.4
     assert response.timings.wall_s is not None
-    assert response.timings.wall_s > 0.6
+    assert response.timings.wall_s < 0.4
+    assert response.timings.body_s is not None
+    assert response.timings.body_s > 0.6
     assert response.usage is not None
     assert response.usage.completion_tokens == 9
+
+
+async def test_a_stamp_is_of_the_socket_and_not_of_the_readers_turn(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[float] = []
+    receive, read = StampingSocket.recv, Recorder.read
+
+    def recv(self: StampingSocket, *arguments: Any) -> bytes:
+        data = receive(self, *arguments)
+        # Whatever else the event loop has to do comes between the socket and the reading task.
+        asyncio.get_running_loop().call_soon(time.sleep, 0.02)
+        return data
+
+    def noted(self: Recorder, at_s: float, data: bytes) -> None:
+        turns.append(time.monotonic())
+        read(self, at_s, data)
+
+    monkeypatch.setattr(StampingSocket, "recv", recv)
+    monkeypatch.setattr(Recorder, "read", noted)
+    [exchange] = await streams(url, tmp_path, 1, ttft_s=0.1, gap_s=0.1, deltas=3)
+    assert exchange.clock.zero_s is not None
+    stamps = [exchange.clock.zero_s + frame.at_s for frame in exchange.frames]
+    assert len(stamps) == len(turns) >= 3
+    assert all(turn - stamp > 0.0195 for stamp, turn in zip(stamps, turns, strict=True))

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.judging.rates import completion_count, delivery_is_bursty, rates_of, ttft_by_cache
-from armgate.model.measures import Measure, Rates
+from armgate.judging.rates import completion_count, delivery_gaps, delivery_is_bursty, rates_of, ttft_by_cache
+from armgate.model.measures import Gaps, Measure, Rates
 from armgate.model.response import Channel, Delta, Response, Timings, Usage
 
 TEXT = "x" * 4000
@@ -55,11 +55,21 @@ def test_each_rate_follows_its_named_formula() -> None:
     assert (rates.completion_tokens, rates.count_source) == (401, "usage")
 
 
-def test_a_usage_chunk_that_comes_late_moves_only_what_is_defined_over_the_wall() -> None:
+def test_a_finish_that_comes_late_moves_only_what_is_defined_over_the_wall() -> None:
     early, late = rates_of(streamed(wall_s=9.0)), rates_of(streamed(wall_s=10.0))
     assert early.decode_span == late.decode_span
     assert early.prefill == late.prefill
     assert value(early.end_to_end) > value(late.end_to_end)
+
+
+def test_gaps_are_those_between_deliveries() -> None:
+    times = [0.1, 0.2, 0.2, 0.2, 0.5, 0.6]
+    gaps = delivery_gaps(paced(times, [3] * 6))
+    assert (gaps.deltas, gaps.deliveries) == (6, 4)
+    assert (gaps.median_s, gaps.max_s) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert delivery_gaps(paced([float(i) ** 2 for i in range(101)], [3] * 101)).p99_s == 197.0
+    assert delivery_gaps(paced([0.1, 0.1], [3, 3])) == Gaps(deltas=2, deliveries=1)
+    assert rates_of(streamed(deltas=paced(times, [3] * 6))).gaps == gaps
 
 
 def test_reasoning_before_content_is_counted_over_the_whole_span() -> None:

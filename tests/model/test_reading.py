@@ -56,12 +56,8 @@ def test_a_stream_is_joined_and_timed_by_its_text() -> None:
     assert response.flags == ()
     timings = response.timings
     assert (timings.ttft_s, timings.ttft_channel) == (0.4, Channel.REASONING)
-    assert (timings.first_content_s, timings.last_text_s, timings.finish_s, timings.wall_s) == (
-        0.5,
-        0.6,
-        0.6,
-        0.8,
-    )
+    assert (timings.first_content_s, timings.last_text_s, timings.finish_s) == (0.5, 0.6, 0.6)
+    assert (timings.wall_s, timings.body_s) == (0.6, 0.8), "usage and [DONE] are not the answer"
     assert [(d.at_s, d.channel, d.chars) for d in response.deltas] == [
         (0.4, "reasoning", 5), (0.5, "content", 1), (0.6, "content", 2),
     ]  # fmt: skip
@@ -239,7 +235,7 @@ def test_a_body_without_times_has_no_timings() -> None:
 
 def test_a_whole_body_has_only_its_wall_time() -> None:
     timings = read_response(exchange(whole({"content": "703"})[:10], whole({"content": "703"})[10:])).timings
-    assert timings.wall_s == 0.2
+    assert (timings.wall_s, timings.body_s) == (0.2, 0.2)
     assert (timings.ttft_s, timings.first_content_s, timings.last_text_s) == (None, None, None)
 
 

@@ -12,7 +12,7 @@ import httpx
 
 from armgate.client.recorder import Recorder
 from armgate.client.secrets import NO_SECRETS, Secrets
-from armgate.client.transport import HAND_OVER, HandOver
+from armgate.client.transport import SOCKET_TIMES, SocketTimes
 from armgate.client.watch import Watch
 from armgate.model.arms import Deadlines
 from armgate.model.base import Json
@@ -74,7 +74,7 @@ class _Attempt:
         self.size_limit_bytes = size_limit_bytes
         self.begun = time.monotonic()
         self.scheduled = self.begun if scheduled_at is None else scheduled_at
-        self.hand_over = HandOver()
+        self.times = SocketTimes()
         self.watch = Watch(deadlines, self.begun)
         self.headers_at: float | None = None
         self.end_at = self.begun
@@ -83,7 +83,7 @@ class _Attempt:
         self.left_open = False
 
     async def run(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
-        HAND_OVER.set(self.hand_over)
+        SOCKET_TIMES.set(self.times)
         try:
             async with self.watch:
                 await self._exchange(http, request)
@@ -98,12 +98,12 @@ class _Attempt:
         except (httpx.TransportError, aiohttp.ClientError, OSError) as error:
             self.ended(_fate_of(error), _told(error))
         finally:
-            HAND_OVER.set(None)
+            SOCKET_TIMES.set(None)
 
     async def _exchange(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
         response = await http.send(request, stream=True)
         try:
-            self.headers_at = time.monotonic()
+            self.headers_at = self._read_at()
             self.recorder.answer(response.status_code, response.headers, self._since(self.headers_at))
             await self._read(response)
         finally:
@@ -118,7 +118,7 @@ class _Attempt:
         sentinel = SseParser()
         size = 0
         async for data in response.aiter_raw():
-            at = time.monotonic()
+            at = self._read_at()
             self.watch.touched = at
             self.recorder.read(self._since(at), data)
             size += len(data)
@@ -142,13 +142,17 @@ class _Attempt:
         )
         return self.recorder.finish(self.fate, clock, self.error, self.left_open)
 
+    def _read_at(self) -> float:
+        """When the bytes in hand left the socket; one read is over before the next begins."""
+        return time.monotonic() if self.times.read is None else self.times.read
+
     def _since(self, instant: float) -> float:
         return round(instant - self._zero, 7)
 
     @property
     def _zero(self) -> float:
         """The hand-over; the beginning where there was none."""
-        return self.begun if self.hand_over.at is None else self.hand_over.at
+        return self.begun if self.times.handed_over is None else self.times.handed_over
 
 
 async def _to_its_end(attempt: _Attempt) -> Exchange:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import ceil
 from statistics import median
 from typing import NamedTuple
 
-from armgate.model.measures import Measure, Rates, TtftByCache
+from armgate.model.measures import Gaps, Measure, Rates, TtftByCache
 from armgate.model.response import Delta, Response
 
 FORMULAS = {
@@ -17,7 +19,8 @@ FORMULAS = {
     "end_to_end": "N/wall",
     "prefill": "uncached prompt tokens/TTFT",
 }
-"""N = completion tokens by the server's usage; t_first and t_last = first and last text delta."""
+"""N = completion tokens by the server's usage; t_first and t_last = first and last text delta, TTFT =
+t_first; wall = when the answer was whole: its last text or its finish reason, not its usage or `[DONE]`."""
 
 SAME_INSTANT_S = 0.002
 """Deltas within this time of the first of them came in one delivery: a read, not a decode step."""
@@ -54,7 +57,9 @@ def rates_of(response: Response, cap: int | None = None, caching: bool = True) -
         ttft_s=first_s,
         ttft_channel=timings.ttft_channel,
         first_content_s=timings.first_content_s,
+        last_text_s=last_s,
         wall_s=wall_s,
+        gaps=delivery_gaps(response.deltas),
         decode_wall=_rate("decode_wall", count.tokens, after_first_s, decode_absent),
         decode_wall_rest=_rate("decode_wall_rest", rest, after_first_s, decode_absent),
         decode_span=_rate("decode_span", rest, _between(first_s, last_s), decode_absent),
@@ -105,6 +110,21 @@ def ttft_by_cache(runs: Sequence[Rates]) -> TtftByCache:
         missed_s=tuple(missed),
         unknown_s=tuple(unknown),
         warm_median_s=median(warm) if warm else None,
+    )
+
+
+def delivery_gaps(deltas: Sequence[Delta]) -> Gaps:
+    """Gaps between the reads that brought text; the 99th percentile is the nearest rank."""
+    arrivals = sorted({delta.at_s for delta in deltas})
+    gaps = sorted(later - sooner for sooner, later in pairwise(arrivals))
+    if not gaps:
+        return Gaps(deltas=len(deltas), deliveries=len(arrivals))
+    return Gaps(
+        deltas=len(deltas),
+        deliveries=len(arrivals),
+        median_s=median(gaps),
+        p99_s=gaps[ceil(0.99 * len(gaps)) - 1],
+        max_s=gaps[-1],
     )
 
 

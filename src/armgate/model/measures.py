@@ -37,6 +37,19 @@ class Interval(Frozen):
     method: str
 
 
+class Gaps(Frozen):
+    """Seconds between deliveries of text: deltas of one read arrived together and have no gap.
+
+    They are gaps between deliveries and not between tokens, of which a delta may hold several.
+    """
+
+    deltas: int
+    deliveries: int
+    median_s: float | None = None
+    p99_s: float | None = None
+    max_s: float | None = None
+
+
 class Rates(Frozen):
     """Speed figures of one exchange. Counts come from the server's usage, never from delta counts."""
 
@@ -49,7 +62,9 @@ class Rates(Frozen):
     ttft_s: float | None
     ttft_channel: str | None
     first_content_s: float | None
+    last_text_s: float | None
     wall_s: float | None
+    gaps: Gaps
     decode_wall: Measure
     decode_wall_rest: Measure
     decode_span: Measure

@@ -265,14 +265,16 @@ def _usage(
 def _timings(exchange: Exchange, assembly: Assembly) -> Timings:
     if not exchange.timed or not exchange.frames:
         return Timings()
-    deltas = assembly.deltas
+    deltas, body_s = assembly.deltas, exchange.frames[-1].at_s
+    told = [at_s for at_s in (deltas[-1].at_s if deltas else None, assembly.finish_s) if at_s is not None]
     return Timings(
         ttft_s=deltas[0].at_s if deltas else None,
         ttft_channel=deltas[0].channel if deltas else None,
         first_content_s=next((d.at_s for d in deltas if d.channel is Channel.CONTENT), None),
         last_text_s=deltas[-1].at_s if deltas else None,
         finish_s=assembly.finish_s,
-        wall_s=exchange.frames[-1].at_s,
+        wall_s=max(told, default=body_s),
+        body_s=body_s,
     )
 
 

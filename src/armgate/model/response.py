@@ -74,7 +74,9 @@ class Timings(Frozen):
 
     TTFT counts the first text, reasoning or tool-call delta and `ttft_channel` names which.
     `last_text_s` is the last such delta, never the usage chunk or `[DONE]`; `finish_s` is the first
-    finish reason; `wall_s` is the body's last byte. A body that is not a stream has only `wall_s`.
+    finish reason. `wall_s` is when the answer was whole: the later of those two, so that a usage chunk
+    or `[DONE]` that comes late moves no figure; `body_s` is the body's last byte. A body that is not a
+    stream has only these two, and they are the same.
     """
 
     ttft_s: float | None = None
@@ -83,6 +85,7 @@ class Timings(Frozen):
     last_text_s: float | None = None
     finish_s: float | None = None
     wall_s: float | None = None
+    body_s: float | None = None
 
 
 class Response(Frozen):
