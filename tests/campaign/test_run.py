@@ -30,6 +30,7 @@ from armgate.model.outcome import ArmVerdict, Outcome
 from armgate.model.plan import PlannedGate
 from armgate.model.quality import QualityRecord
 from armgate.reporting.run_folder import RunFolder
+from support import stand_in_command
 from support.stand_in import SmallWorkspace
 
 P, F, S, V = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID
@@ -38,7 +39,7 @@ P, F, S, V = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID
 def setting(small: SmallWorkspace, campaign: Path, progress: Progress | None = None) -> Setting:
     workspace = Workspace(small.root)
     plan = make_plan(workspace, campaign, known())
-    run = start(plan, small.root / "runs")
+    run = start(plan, small.root / "runs", workspace.relative(campaign))
     return Setting(plan, run, workspace, progress or Progress(), Sandboxes())
 
 
@@ -269,13 +270,11 @@ def test_cancelling_mid_gate_leaves_a_complete_record_and_no_process(small: Smal
 def test_ctrl_c_on_the_command_line(small: SmallWorkspace, tmp_path: Path) -> None:
     slow = small.replies("slow", {"match": "say yes", "text": "yes " * 200, "fault": "slow"})
     campaign = small.campaign(slow={"serve": {"replies": slow}})
-    tests = Path(__file__).resolve().parents[1]
-    script = (
-        f"import sys; sys.path.insert(0, {str(tests)!r}); from support import stand_in; stand_in.register();"
-        f"from armgate.cli.app import main; sys.argv = ['armgate', 'run', {str(campaign)!r}]; main()"
-    )
     process = subprocess.Popen(
-        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, stand_in_command.__file__, "run", str(campaign)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     told = []
     assert process.stderr is not None

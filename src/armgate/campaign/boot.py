@@ -83,8 +83,10 @@ class BootRun:
         write_model(self.folder.record, self.record)
 
     def _finish(self) -> None:
-        """Give every gate without a verdict the one that its evidence carries, then what the boot voids."""
-        self._update(total_s=round(time.monotonic() - self.started_s, 3))
+        """Give every gate without a verdict the one that its evidence carries, then what the boot voids.
+
+        `total_s` comes last: a boot without it is not finished, and is booted again on resuming.
+        """
         if IDENTITY not in self.verdicts:
             self._put(self.judge.identity(self.record))
         for planned in self.plan.gates:
@@ -92,6 +94,7 @@ class BootRun:
                 self._put(self.judge.gate(planned, self.record, self.verdicts))
         for verdict in self.judge.boot_voids(self.verdicts).values():
             self._put(verdict)
+        self._update(total_s=round(time.monotonic() - self.started_s, 3))
 
     def _put(self, verdict: Verdict) -> None:
         with Journal(self.folder.verdicts) as journal:

@@ -40,13 +40,20 @@ def read_plan(run: RunFolder) -> PlanFile:
 
 
 def recorded_verdicts(folder: BootFolder) -> dict[str, Verdict]:
-    """Verdicts as written; of several lines for a gate the last one counts."""
-    lines = read_journal(folder.verdicts)
-    try:
-        verdicts = [Verdict.model_validate(line, strict=False) for line in lines]
-    except ValueError as error:
-        raise RecordError(f"{folder.verdicts}: {error}") from None
-    return {verdict.gate: verdict for verdict in verdicts}
+    """Verdicts as written. A later line counts where it says what it revises; RecordError names two that
+    contradict each other, of which neither can be believed."""
+    found: dict[str, Verdict] = {}
+    for number, line in enumerate(read_journal(folder.verdicts), start=1):
+        try:
+            verdict = Verdict.model_validate(line, strict=False)
+        except ValueError as error:
+            raise RecordError(f"{folder.verdicts}:{number}: {error}") from None
+        before = found.get(verdict.gate)
+        if before not in (None, verdict) and verdict.revises is not before.outcome:
+            said = f"{before.outcome}, then {verdict.outcome}, and the second revises nothing"
+            raise RecordError(f"{folder.verdicts}:{number}: conflict: gate {verdict.gate!r} is {said}")
+        found[verdict.gate] = verdict
+    return found
 
 
 def boots_begun(run: RunFolder, plan: Plan) -> list[PlannedBoot]:

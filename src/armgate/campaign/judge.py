@@ -87,7 +87,12 @@ class BootJudge:
         message = "a draft is configured, and its counters never moved in this boot"
         return {
             gate: verdict.model_copy(
-                update={"outcome": Outcome.VOID, "cause": "draft_counters_never_moved", "message": message}
+                update={
+                    "outcome": Outcome.VOID,
+                    "revises": verdict.outcome,
+                    "cause": "draft_counters_never_moved",
+                    "message": message,
+                }
             )
             for gate, verdict in verdicts.items()
             if gate != IDENTITY and verdict.outcome in (Outcome.PASSED, Outcome.FAILED)

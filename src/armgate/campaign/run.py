@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,31 +31,39 @@ def refuse_unbuilt(plan: Plan) -> None:
         )
 
 
-def start(plan: Plan, out: Path) -> RunFolder:
-    """Make the run's folder and write the plan into it."""
+def start(plan: Plan, out: Path, campaign_file: str) -> RunFolder:
+    """Make the run's folder and write the plan into it; `campaign_file` by its path in the workspace."""
     refuse_unbuilt(plan)
     now = datetime.now(UTC)
     digest = plan.digest()
     folder = RunFolder.create(out, plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)
     created = now.isoformat(timespec="seconds")
-    write_model(folder.plan, PlanFile(digest=digest, created_utc=created, plan=plan))
+    file = PlanFile(digest=digest, created_utc=created, campaign_file=campaign_file, plan=plan)
+    write_model(folder.plan, file)
     return folder
 
 
-async def execute(setting: Setting) -> RunResult:
-    """Boot every planned arm once and leave a complete record, also when interrupted."""
+async def execute(setting: Setting, kept: Collection[PlannedBoot] = ()) -> RunResult:
+    """Boot every planned arm once and leave a complete record, also when interrupted.
+
+    Boots in `kept` are finished and on file; they are counted and not booted again.
+    """
     _end_on_sigterm()
     setting.progress.run_started(setting.plan, setting.run.root)
     begun: list[PlannedBoot] = []
     try:
         for boot in setting.plan.boots:
             begun.append(boot)
+            if boot in kept:
+                continue
             await BootRun(setting, boot).run()
             _arm_if_last(setting, begun, boot)
     except asyncio.CancelledError:
         for boot in setting.plan.boots[len(begun) :]:
-            record_not_started(setting, boot, "interrupted", "the run was interrupted before this boot")
             begun.append(boot)
+            if boot in kept:
+                continue
+            record_not_started(setting, boot, "interrupted", "the run was interrupted before this boot")
         return write_derived(setting.run, setting.plan, begun, interrupted=True)
     return write_derived(setting.run, setting.plan, begun, interrupted=False)
 

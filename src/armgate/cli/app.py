@@ -15,6 +15,7 @@ from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
 from armgate.cli.output import error_console
 from armgate.cli.plan import plan
+from armgate.cli.resume import resume
 from armgate.cli.run import run
 from armgate.cli.sandbox import sandbox
 from armgate.cli.schema import schema
@@ -47,7 +48,7 @@ def root(
         os.environ["ARMGATE_DEBUG"] = "1"
 
 
-for command in (run, plan, validate, judge, compare, check, schema):
+for command in (run, resume, plan, validate, judge, compare, check, schema):
     app.command()(command)
 app.add_typer(contracts, name="contracts")
 app.add_typer(tasks, name="tasks")

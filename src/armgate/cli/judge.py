@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -25,9 +26,10 @@ def judge(
 ) -> None:
     """Judge a run again. Exit code: the campaign's own, or 4 where the record differs and is kept."""
     folder = RunFolder(run)
-    again = rejudge(folder)
-    if write and again.differences:
-        write_rejudged(folder, again)
+    with folder.locked() if write else contextlib.nullcontext():
+        again = rejudge(folder)
+        if write and again.differences:
+            write_rejudged(folder, again)
     code = again.result.exit_code if write or not again.differences else DIFFERS
     if as_json:
         print_json(_body(again, write, code))

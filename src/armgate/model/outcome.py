@@ -86,6 +86,8 @@ class Verdict(Frozen):
     family: Family
     required: bool
     outcome: Outcome
+    revises: Outcome | None = None
+    """What an earlier line of the same gate said, where something about the whole boot took it back."""
     because_of: str | None = None
     cause: str | None = None
     message: str | None = None

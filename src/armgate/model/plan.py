@@ -111,4 +111,6 @@ class PlanFile(Frozen):
     schema_version: Literal["armgate/plan/v1"] = "armgate/plan/v1"
     digest: Digest
     created_utc: str
+    campaign_file: str
+    """Path of the campaign in its workspace."""
     plan: Plan

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -76,6 +78,37 @@ class RunFolder:
     def boot(self, arm: str, number: int) -> BootFolder:
         return BootFolder(self.root / "arms" / arm / "boots" / f"{number:02d}")
 
+    def supersede(self, arm: str, number: int) -> Path | None:
+        """Set a boot's folder aside, whole, as `<nn>.superseded-<k>`; `None` where there is none."""
+        folder = self.boot(arm, number).root
+        taken = len(list(folder.parent.glob(f"{folder.name}.superseded-*")))
+        aside = folder.with_name(f"{folder.name}.superseded-{taken + 1}")
+        try:
+            folder.rename(aside)
+            sync_folder(folder.parent)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise RecordError(f"{folder} cannot be set aside: {error.strerror}") from None
+        return aside
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep every other writer out; the lock is on the folder itself and dies with its process."""
+        try:
+            handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError as error:
+            raise RecordError(f"{self.root} is no run folder: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise RecordError(f"{self.root} is being written by another armgate") from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
     @classmethod
     def create(cls, parent: Path, campaign: str, stamp: str, digest: str) -> RunFolder:
         """A new folder of its own; two runs never share one."""
@@ -102,12 +135,22 @@ def write_atomically(path: Path, data: bytes) -> None:
                 os.fsync(stream.fileno())
             Path(temporary).chmod(0o644)
             os.replace(temporary, path)  # noqa: PTH105 - the atomic call, by its own name
+            sync_folder(path.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)  # noqa: PTH108
             raise
     except OSError as error:
         raise RecordError(f"{path} cannot be written: {error.strerror}") from None
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a renaming in `folder` outlive a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def json_bytes(value: Json) -> bytes:
