@@ -81,9 +81,12 @@ def quality_records(
 
 
 def _memory(folder: BootFolder) -> Json:
+    return summarise_memory(load_trace(memory_lines(folder))).model_dump(mode="json", exclude_none=True)
+
+
+def memory_lines(folder: BootFolder) -> list[str]:
     path = folder.telemetry / "memory.jsonl"
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    return summarise_memory(load_trace(lines)).model_dump(mode="json", exclude_none=True)
+    return path.read_text("utf-8").splitlines() if path.exists() else []
 
 
 def exit_code(records: Mapping[str, QualityRecord], interrupted: bool) -> int:

@@ -71,7 +71,7 @@ class BootEvidence:
         file = recording_at(self.folder.root / str(entry["path"]))
         if file is None:
             return None
-        exchange = _recorded(file)
+        exchange = recorded(file)
         response = read_response(exchange)
         sample_id = f"{entry['probe']}.{entry['n']}"
         execution_path = next(
@@ -134,7 +134,7 @@ class BootEvidence:
         return parse_counters(text, float(entry["at_s"]), int(entry["status"]))
 
 
-def _recorded(file: Path) -> Exchange:
+def recorded(file: Path) -> Exchange:
     """A recording that someone changed is a damaged record, not a file that a user wrote wrongly."""
     try:
         return parse_exchange(file.read_bytes(), file)

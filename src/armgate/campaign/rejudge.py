@@ -14,10 +14,12 @@ from armgate.campaign.derived import (
     was_interrupted,
 )
 from armgate.campaign.judge import BootJudge
+from armgate.campaign.report import renew_report
 from armgate.client.journal import journal_line
 from armgate.model.base import Frozen
 from armgate.model.outcome import Verdict
 from armgate.model.plan import PlannedBoot
+from armgate.reporting.checksums import renew_sums
 from armgate.reporting.run_folder import RunFolder, model_bytes, write_atomically
 
 
@@ -58,8 +60,11 @@ def rejudge(run: RunFolder) -> Rejudged:
 
 
 def write_rejudged(run: RunFolder, again: Rejudged) -> None:
+    """Replace what is derived; the report and the checksums of derived files follow."""
     for name, data in again.files.items():
         write_atomically(run.root / name, data)
+    renew_sums(run.root, again.files)
+    renew_report(run)
 
 
 def _path(run: RunFolder, boot: PlannedBoot) -> str:

@@ -10,9 +10,11 @@ from pathlib import Path
 
 from armgate.campaign.boot import BootRun, record_not_started
 from armgate.campaign.derived import RunResult, write_derived
+from armgate.campaign.report import finish
 from armgate.campaign.setting import Setting
 from armgate.errors import UsageError
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
+from armgate.reporting.checksums import drop_sums
 from armgate.reporting.run_folder import RunFolder, write_model
 
 LAUNCHERS = frozenset({"process"})
@@ -50,6 +52,7 @@ async def execute(setting: Setting, kept: Collection[PlannedBoot] = ()) -> RunRe
     """
     _end_on_sigterm()
     setting.progress.run_started(setting.plan, setting.run.root)
+    drop_sums(setting.run.root)
     begun: list[PlannedBoot] = []
     try:
         for boot in setting.plan.boots:
@@ -64,8 +67,15 @@ async def execute(setting: Setting, kept: Collection[PlannedBoot] = ()) -> RunRe
             if boot in kept:
                 continue
             record_not_started(setting, boot, "interrupted", "the run was interrupted before this boot")
-        return write_derived(setting.run, setting.plan, begun, interrupted=True)
-    return write_derived(setting.run, setting.plan, begun, interrupted=False)
+        return _end(setting, begun, interrupted=True)
+    return _end(setting, begun, interrupted=False)
+
+
+def _end(setting: Setting, begun: Sequence[PlannedBoot], interrupted: bool) -> RunResult:
+    setting.progress.note("writing the report and its checksums")
+    result = write_derived(setting.run, setting.plan, begun, interrupted)
+    finish(setting.run)
+    return result
 
 
 def _end_on_sigterm() -> None:

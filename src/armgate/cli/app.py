@@ -15,12 +15,14 @@ from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
 from armgate.cli.output import error_console
 from armgate.cli.plan import plan
+from armgate.cli.report import report
 from armgate.cli.resume import resume
 from armgate.cli.run import run
 from armgate.cli.sandbox import sandbox
 from armgate.cli.schema import schema
 from armgate.cli.tasks import tasks
 from armgate.cli.validate import validate
+from armgate.cli.verify import verify
 from armgate.errors import ArmgateError, DeclarationError
 
 app = typer.Typer(
@@ -48,7 +50,7 @@ def root(
         os.environ["ARMGATE_DEBUG"] = "1"
 
 
-for command in (run, resume, plan, validate, judge, compare, check, schema):
+for command in (run, resume, plan, validate, judge, compare, report, verify, check, schema):
     app.command()(command)
 app.add_typer(contracts, name="contracts")
 app.add_typer(tasks, name="tasks")

@@ -13,6 +13,7 @@ from armgate.model.arms import Campaign
 from armgate.model.boots import BootRecord
 from armgate.model.comparison import Comparison
 from armgate.model.contract import Contract
+from armgate.model.dataset import Dataset
 from armgate.model.gates import Ladder
 from armgate.model.outcome import Verdict
 from armgate.model.plan import PlanFile
@@ -29,6 +30,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "verdict": Verdict,
     "quality": QualityRecord,
     "comparison": Comparison,
+    "dataset": Dataset,
 }
 
 
