@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import pytest
+
+from armgate.reporting.run_folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -71,3 +74,24 @@ def engine_environment(unavailable: Callable[[str, str], NoReturn]) -> EngineEnv
         if not path.exists():
             unavailable("engine", f"{path} does not exist; scripts/demo --prepare makes it")
     return found
+
+
+@pytest.fixture(scope="session")
+def mixed_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished run with every kind of end; tests that change it work on a copy."""
+    from support.finished import mixed
+
+    return mixed(tmp_path_factory.mktemp("mixed"))
+
+
+@pytest.fixture(scope="session")
+def hostile_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A finished run whose replies attack whoever reads them; tests that change it work on a copy."""
+    from support.finished import hostile
+
+    return hostile(tmp_path_factory.mktemp("hostile"))
+
+
+@pytest.fixture
+def mixed_copy(mixed_run: RunFolder, tmp_path: Path) -> RunFolder:
+    return RunFolder(Path(shutil.copytree(mixed_run.root, tmp_path / mixed_run.root.name)))

@@ -4,7 +4,8 @@ Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies 
 FILE is a JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the
 first match wins, and without one the reply is the message itself. One word is one token.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
-(finish reason `length`), `slow` (0.2 s a delta).
+(finish reason `length`), `slow` (0.2 s a delta), `bytes` (surrogates of the text are sent as the bytes that
+they escape, so that the stream is not UTF-8).
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class StandIn:
             choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
             if body.get("return_token_ids"):
                 choice["token_ids"] = [token_id(word)]
-            await response.write(self.event([choice]))
+            await response.write(self.event([choice], raw=fault == "bytes"))
             if fault == "drop":
                 assert request.transport is not None
                 request.transport.abort()
@@ -110,12 +111,15 @@ class StandIn:
             self.counts["vllm:spec_decode_num_draft_tokens_total"] += words * self.options.depth
             self.counts["vllm:spec_decode_num_accepted_tokens_total"] += words
 
-    def event(self, choices: list[dict[str, Any]], usage: dict[str, int] | None = None) -> bytes:
+    def event(
+        self, choices: list[dict[str, Any]], usage: dict[str, int] | None = None, raw: bool = False
+    ) -> bytes:
         body: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "choices": choices}
         body["model"] = self.options.model_id
         if usage is not None:
             body["usage"] = usage
-        return b"data: " + json.dumps(body).encode() + b"\n\n"
+        text = json.dumps(body, ensure_ascii=not raw)
+        return b"data: " + text.encode(errors="surrogateescape") + b"\n\n"
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ UNSEEN = re.compile(f"[{_UNSEEN}]")
 """Characters that a reader cannot see or that change how others are shown."""
 
 _LINE_ENDS = re.compile(r"[\t\n\r]")
-_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20\t\r\n|%]")
+_FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20|%]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&:])")
 
 
