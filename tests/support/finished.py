@@ -43,7 +43,7 @@ def run_small(
             arms = {**arms, name: {"serve": {"replies": small.replies(name, *told)}}}
         workspace = Workspace(root)
         plan = make_plan(workspace, small.campaign(**arms), known())
-        run = start(plan, root / "runs")
+        run = start(plan, root / "runs", "campaigns/small.yaml")
         asyncio.run(execute(Setting(plan, run, workspace, Progress(), Sandboxes())))
     finally:
         ENGINES.pop("stand-in", None)
