@@ -4,8 +4,10 @@ from typing import Any
 
 import pytest
 
-from armgate.analysis.attribution import attribute
+from armgate.analysis import attribution
 from armgate.model.arms import Arm, ProcessLauncher, Sampling, Speculative
+from armgate.model.comparison import ArmFigures, Attribution
+from armgate.model.outcome import ArmVerdict
 
 
 def arm(name: str = "a", depth: int = 0, **fields: Any) -> Arm:
@@ -19,6 +21,16 @@ def arm(name: str = "a", depth: int = 0, **fields: Any) -> Arm:
         "serve": {"max_model_len": 8192, "dtype": "float32"},
     }
     return Arm(name=name, **{**defaults, **fields})
+
+
+SEEN: dict[str, Any] = {"versions": {"vllm": "0.32"}, "resolved": {"max_model_len": 131072}}
+
+
+def attribute(ours: Arm | None, theirs: Arm | None, observed: dict[str, Any] = SEEN) -> Attribution:
+    """`observed`: what the first arm's boot turned out to be, beside the second's `SEEN`."""
+    first = ArmFigures(name="ours", arm=ours, arm_verdict=ArmVerdict.ACCEPTED, observed=observed)
+    second = ArmFigures(name="theirs", arm=theirs, arm_verdict=ArmVerdict.ACCEPTED, observed=SEEN)
+    return attribution.attribute(first, second)
 
 
 def test_arms_that_differ_in_name_and_boots_only_do_not_differ() -> None:
@@ -46,8 +58,55 @@ def test_depth_alone() -> None:
 def test_depth_with_another_method_is_no_claim_about_depth() -> None:
     ngram = Speculative(method="ngram", depth=7, options={"prompt_lookup_max": 4})
     found = attribute(arm("b", speculative=ngram), arm(depth=3))
-    assert found.factor.startswith("speculation as a whole: speculative.depth, speculative.draft, ")
-    assert found.confounded is False
+    assert found.factor.startswith("confounded: speculative.depth, speculative.draft, ")
+    assert found.confounded is True
+
+
+@pytest.mark.parametrize(
+    ("draft", "path"),
+    [
+        (Speculative(method="dflash", depth=7, draft="other"), "speculative.draft"),
+        (Speculative(method="eagle", depth=7, draft="draft"), "speculative.method"),
+        (
+            Speculative(method="dflash", depth=7, draft="draft", options={"window": 9}),
+            "speculative.options.window",
+        ),
+    ],
+)
+def test_two_depths_are_compared_only_where_the_draft_is_the_same(draft: Speculative, path: str) -> None:
+    found = attribute(arm("b", speculative=draft), arm(depth=3))
+    assert (found.confounded, found.factor) == (True, f"confounded: speculative.depth, {path}")
+
+
+def test_one_field_by_itself_is_a_factor() -> None:
+    found = attribute(arm("b", serve={"max_model_len": 8192, "dtype": "bfloat16"}), arm())
+    assert (found.factor, found.confounded) == ("serve.dtype: bfloat16 against float32", False)
+
+
+def test_what_the_boot_turned_out_to_be_counts_as_much_as_what_was_asked() -> None:
+    observed = {"versions": {"vllm": "0.33"}, "resolved": {"max_model_len": 64832}}
+    found = attribute(arm("b", depth=7), arm(), observed)
+    assert found.confounded is True
+    assert "observed.versions.vllm" in found.factor
+    assert "observed.resolved.max_model_len" in found.factor
+    assert attribute(arm("b", depth=7), arm(), {}).confounded is False
+
+
+def test_pins_differ_by_what_they_are_and_not_by_their_names() -> None:
+    weights = {"hf": "org/model", "revision": "a" * 40}
+
+    def side(name: str, target: str, revision: str) -> ArmFigures:
+        return ArmFigures(
+            name=name,
+            arm=arm(name, target=target),
+            arm_verdict=ArmVerdict.ACCEPTED,
+            pins={"target": {**weights, "revision": revision}},
+        )
+
+    same = attribution.attribute(side("b", "alias", "a" * 40), side("a", "target", "a" * 40))
+    assert same.factor == "nothing differs"
+    moved = attribution.attribute(side("b", "target", "b" * 40), side("a", "target", "a" * 40))
+    assert [one.path for one in moved.differences] == ["target.revision"]
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_sound_arms_are_accepted_and_everything_is_on_file(small: SmallWorkspace
     comparison = json.loads(folder.comparison.read_bytes())
     jsonschema.validate(comparison, schema_of("comparison"))
     deep = next(arm for arm in comparison["arms"] if arm["name"] == "deep")
-    assert deep["attribution"]["confounded"] is False
+    assert deep["versus"][0]["attribution"]["confounded"] is False
     assert_judges_the_same(folder)
     assert labelled_processes(folder.root.name) == []
 

@@ -8,12 +8,12 @@ import pytest
 from armgate.judging.losslessness import (
     compare_sides,
     divergence_of,
-    poisson_interval,
     sample_verdicts,
 )
 from armgate.model.evidence import Sample
 from armgate.model.exchange import Exchange, Fate
 from armgate.model.gates import Probe
+from armgate.model.intervals import poisson_interval
 from armgate.model.measures import PairComparison
 from armgate.model.outcome import Outcome
 from armgate.model.response import Response, Void

@@ -2,41 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from armgate.model.arms import Arm
 from armgate.model.base import Json
-from armgate.model.comparison import Attribution, Difference
+from armgate.model.comparison import ArmFigures, Attribution, Difference
 
 NO_CONDITION = frozenset({"name", "reference", "says", "boots"})
 """Fields that name an arm or say how often it is measured, not how it is served."""
+SPECULATION = "speculative."
 
 
-def attribute(arm: Arm | None, reference: Arm | None) -> Attribution:
-    """Every field in which two arms differ. Confounded: something besides the speculation differs."""
-    if arm is None or reference is None:
+def attribute(arm: ArmFigures, reference: ArmFigures) -> Attribution:
+    """Every field in which two arms differ, pins by their identity and boots by what they turned out to be.
+
+    One factor is a depth, speculation against none with all that it implies, or any other single field.
+    Whatever differs beside one factor makes a claim about it confounded.
+    """
+    if arm.arm is None or reference.arm is None:
         return Attribution(
             factor="not known: the resolved settings were not recorded", differences=(), confounded=None
         )
-    differences = tuple(_differences(arm, reference))
-    others = [one.path for one in differences if not one.path.startswith("speculative.")]
-    return Attribution(
-        factor=_factor(arm, reference, [one.path for one in differences], others),
-        differences=differences,
-        confounded=bool(others),
-    )
+    # What a boot that never was ready turned out to be is not known, and unknown is no difference.
+    seen = bool(arm.observed and reference.observed)
+    ours, theirs = _condition(arm, arm.arm, seen), _condition(reference, reference.arm, seen)
+    differences = tuple(_differences(ours, theirs))
+    factor, confounded = _factor(arm.arm, reference.arm, differences)
+    return Attribution(factor=factor, differences=differences, confounded=confounded)
 
 
-def _differences(arm: Arm, reference: Arm) -> Iterator[Difference]:
-    ours, theirs = _fields(arm), _fields(reference)
-    for path in sorted(ours.keys() | theirs.keys()):
-        mine, other = ours.get(path), theirs.get(path)
-        if type(mine) is not type(other) or mine != other:
-            yield Difference(path=path, arm=mine, reference=other)
-
-
-def _fields(arm: Arm) -> dict[str, Json]:
-    return dict(_leaves("", arm.model_dump(mode="json", exclude=set(NO_CONDITION))))
+def _condition(figures: ArmFigures, arm: Arm, observed: bool) -> dict[str, Json]:
+    """All that decides how an arm answers, by dotted path; a pin stands for its identity, not its name."""
+    declared = arm.model_dump(mode="json", exclude=set(NO_CONDITION))
+    fields = dict(_leaves("", declared))
+    for role, identity in figures.pins.items():
+        path = "speculative.draft" if role == "draft" else role
+        fields.pop(path, None)
+        fields |= _leaves(path, identity)
+    return fields | (dict(_leaves("observed", figures.observed)) if observed else {})
 
 
 def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
@@ -48,14 +51,31 @@ def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:
         yield path, value
 
 
-def _factor(arm: Arm, reference: Arm, paths: list[str], others: list[str]) -> str:
-    if not paths:
-        return "nothing differs"
-    if others:
-        return f"confounded: {', '.join(paths)}"
-    if paths == ["speculative.depth"] or arm.speculative is None or reference.speculative is None:
-        return f"{_depth(arm)} against {_depth(reference)}"
-    return f"speculation as a whole: {', '.join(paths)}"
+def _differences(ours: Mapping[str, Json], theirs: Mapping[str, Json]) -> Iterator[Difference]:
+    for path in sorted(ours.keys() | theirs.keys()):
+        mine, other = ours.get(path), theirs.get(path)
+        if type(mine) is not type(other) or mine != other:
+            yield Difference(path=path, arm=mine, reference=other)
+
+
+def _factor(arm: Arm, reference: Arm, found: Sequence[Difference]) -> tuple[str, bool]:
+    """The factor in words, and whether it is confounded."""
+    if not found:
+        return "nothing differs", False
+    paths = [one.path for one in found]
+    if _is_about_depth(arm, reference, paths):
+        return f"{_depth(arm)} against {_depth(reference)}", False
+    if len(found) == 1:
+        (only,) = found
+        return f"{only.path}: {only.arm} against {only.reference}", False
+    return f"confounded: {', '.join(paths)}", True
+
+
+def _is_about_depth(arm: Arm, reference: Arm, paths: Sequence[str]) -> bool:
+    """Depth alone differs; or one side has no draft, and its method, model and options are implied."""
+    if not all(path.startswith(SPECULATION) for path in paths):
+        return False
+    return paths == ["speculative.depth"] or arm.speculative is None or reference.speculative is None
 
 
 def _depth(arm: Arm) -> str:

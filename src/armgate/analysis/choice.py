@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Literal, TypeAlias
 
-from armgate.analysis.statistics import geometric_mean
+from armgate.analysis.contrasts import figures_of, paired_logs, ratio_interval
+from armgate.analysis.statistics import ALPHA, geometric_mean
 from armgate.model.comparison import ArmFigures, Choice, Contrast, NoiseFloor, Ranked
+from armgate.model.measures import Interval
 
 Contrasting: TypeAlias = Callable[[ArmFigures, ArmFigures, str, str, Sequence[NoiseFloor]], Contrast | None]
 
@@ -93,7 +95,8 @@ def _ranking(
         ratios = [_ratio(arm, reference, metric, kind) for kind in kinds]
         known = [ratio for ratio in ratios if ratio is not None]
         if known and len(known) == len(ratios):
-            scored.append(Ranked(name=arm.name, score=geometric_mean(known)))
+            interval = None if arm.name == reference.name else _score_interval(arm, reference, metric, kinds)
+            scored.append(Ranked(name=arm.name, score=geometric_mean(known), interval=interval))
     return sorted(scored, key=lambda place: place.score, reverse=higher_is_better)
 
 
@@ -102,6 +105,26 @@ def _ratio(arm: ArmFigures, reference: ArmFigures, metric: str, kind: str) -> fl
     if not ours or not theirs or min(*ours, *theirs) <= 0:
         return None
     return median(ours) / median(theirs)
+
+
+def _score_interval(
+    arm: ArmFigures, reference: ArmFigures, metric: str, kinds: Sequence[str]
+) -> Interval | None:
+    """Each kind's interval at the level that leaves 95% for all of them together (Bonferroni), then the
+    geometric mean of their ends: at least 95% for the score."""
+    logs = [paired_logs(figures_of(arm, metric, k), figures_of(reference, metric, k)) for k in kinds]
+    found = [ratio_interval(each, 1 - ALPHA / len(kinds)) for each in logs]
+    lows = [one.low for one in found if one is not None]
+    highs = [one.high for one in found if one is not None and one.high is not None]
+    if len(lows) < len(kinds) or len(highs) < len(kinds):
+        return None
+    joined = ", kinds joined by Bonferroni" if len(kinds) > 1 else ""
+    return Interval(
+        low=geometric_mean(lows),
+        high=geometric_mean(highs),
+        level=1 - ALPHA,
+        method=f"percentile bootstrap of the median ratio over prompts{joined}",
+    )
 
 
 def _values(arm: ArmFigures, metric: str, kind: str) -> list[float]:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from armgate.analysis.comparison import compare_arms
+from armgate.campaign.boot import pin_roles
+from armgate.model.arms import Arm, ContainerLauncher
 from armgate.model.base import Json
-from armgate.model.comparison import ArmFigures, Comparison, Figure
-from armgate.model.measures import Acceptance
-from armgate.model.plan import Plan, PlannedGate
+from armgate.model.comparison import (
+    ArmFigures,
+    Comparison,
+    Figure,
+    LossFigures,
+    Parted,
+    PassFail,
+)
+from armgate.model.measures import Acceptance, Interval
+from armgate.model.outcome import Outcome
+from armgate.model.plan import LOWER_IS_BETTER, METRICS, Plan, PlannedGate
 from armgate.model.quality import QualityRecord
 from armgate.reporting.run_folder import json_bytes, model_bytes
 
-METRIC = "decode_wall"
-"""Decides the choice: completion tokens over wall time less TTFT, the figure that reports quote."""
-
-METRICS = ("decode_wall", "decode_span", "end_to_end")
+PLACES = frozenset({"dir", "file"})
+"""Keys of a pin that say where something stands, not what it is."""
+NAMES_OF_A_START = frozenset({"id", "root"})
+"""Read-back settings that name the model or a folder of this machine."""
+COMPARED_BOOTS = frozenset({"first", "replicate"})
+"""Purposes of boots whose figures are compared. The final boot's would favour the arm that was chosen."""
 
 
 def comparison(plan: Plan, records: Mapping[str, QualityRecord]) -> Comparison | None:
     """The comparison of the arms on record, or `None` while the reference has none."""
     if plan.reference not in records:
         return None
-    figures = [_figures(plan, record) for record in records.values()]
-    return compare_arms(figures, plan.reference, METRIC)
+    figures = [arm_figures(plan, record) for record in records.values()]
+    return compare_arms(figures, plan.reference, plan.metric, plan.metric not in LOWER_IS_BETTER)
 
 
 def comparison_bytes(plan: Plan, records: Mapping[str, QualityRecord]) -> bytes:
@@ -35,25 +47,103 @@ def comparison_bytes(plan: Plan, records: Mapping[str, QualityRecord]) -> bytes:
     return model_bytes(made)
 
 
-def _figures(plan: Plan, record: QualityRecord) -> ArmFigures:
-    speed = [planned for planned in plan.gates if planned.gate.check == "speed"]
+def arm_figures(plan: Plan, record: QualityRecord) -> ArmFigures:
+    """One arm's record as the comparison sees it."""
+    arm = plan.arms[record.arm]
+    boots = [boot for boot, facts in record.boots.items() if facts["purpose"] in COMPARED_BOOTS]
     return ArmFigures(
         name=record.arm,
-        arm=plan.arms[record.arm],
+        arm=arm,
         arm_verdict=record.arm_verdict,
         reasons=record.reasons,
-        figures=tuple(figure for planned in speed for figure in _of_gate(planned, record)),
+        reference=arm.reference,
+        pins={role: _identity(plan, name) for role, name in _pins(arm)},
+        observed=_observed(record),
+        figures=tuple(figure for planned in plan.gates for figure in _speeds(planned, record, boots)),
+        passes=tuple(one for planned in plan.gates for one in _passes(planned, record, boots)),
+        losses=tuple(one for planned in plan.gates for one in _losses(planned, record, boots)),
         acceptance=_acceptance(plan, record),
     )
 
 
-def _of_gate(planned: PlannedGate, record: QualityRecord) -> Iterator[Figure]:
+def _pins(arm: Arm) -> list[tuple[str, str]]:
+    image = arm.launcher.image if isinstance(arm.launcher, ContainerLauncher) else None
+    return pin_roles(arm) + ([("launcher.image", image)] if image else [])
+
+
+def _identity(plan: Plan, pin: str) -> dict[str, Json]:
+    declared = plan.pins[pin].model_dump(mode="json", exclude_none=True)
+    return {key: value for key, value in declared.items() if key not in PLACES}
+
+
+def _observed(record: QualityRecord) -> dict[str, Json]:
+    """What the first boot turned out to be. The fingerprint hashes the draft's settings too, so it tells
+    every two arms apart and says nothing that the fields do not."""
+    identity = record.identity
+    facts = {
+        "versions": {key: v for key, v in identity.versions.items() if key != "system_fingerprint"},
+        "resolved": {key: v for key, v in identity.resolved.items() if key not in NAMES_OF_A_START},
+    }
+    return {name: group for name, group in facts.items() if group}
+
+
+def _speeds(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -> Iterator[Figure]:
+    if planned.gate.check != "speed":
+        return
     kinds = {probe.id: probe.kind or probe.id for probe in planned.gate.probes}
-    for boot, measured in record.measurements.get(planned.gate.id, {}).items():
-        for probe, figures in measured.get("rates", {}).items():
+    measured = record.measurements.get(planned.gate.id, {})
+    for boot in boots:
+        for probe, figures in measured.get(boot, {}).get("rates", {}).items():
             for metric in METRICS:
                 for value in figures.get(metric, {}).get("values", ()):
                     yield Figure(metric=metric, kind=kinds[probe], prompt=probe, value=value, boot=int(boot))
+
+
+def _passes(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -> Iterator[PassFail]:
+    """Sound verdicts of samples. A losslessness gate has a rate of its own, and measurements have figures."""
+    if planned.compares or planned.family == "measurement":
+        return
+    kinds = {probe.id: probe.kind or planned.gate.id for probe in planned.gate.probes}
+    verdicts = next(gate.verdicts for gate in record.gates if gate.gate == planned.gate.id)
+    for boot in boots:
+        for sample in verdicts[boot].samples if boot in verdicts else ():
+            probe = sample.sample.rpartition(".")[0]
+            if sample.outcome in (Outcome.PASSED, Outcome.FAILED):
+                yield PassFail(
+                    gate=planned.gate.id,
+                    kind=kinds.get(probe, planned.gate.id),
+                    prompt=probe,
+                    sample=sample.sample,
+                    passed=sample.outcome is Outcome.PASSED,
+                    boot=int(boot),
+                )
+
+
+def _losses(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -> Iterator[LossFigures]:
+    """Of the first boot that compared anything by token id."""
+    measured = record.measurements.get(planned.gate.id, {}) if planned.compares else {}
+    for boot in boots:
+        found = measured.get(boot, {})
+        arm = _parted(found.get("divergence"))
+        if arm is not None and found.get("reference") is not None:
+            control = _parted(found.get("noise_floor"))
+            gate, against = planned.gate.id, found["reference"]
+            yield LossFigures(gate=gate, against=against, arm=arm, control=control)
+            return
+
+
+def _parted(divergence: Json) -> Parted | None:
+    """Events and tokens of a divergence by token id; `None` where nothing was compared so."""
+    rate = (divergence or {}).get("per_1000_tokens", {})
+    if rate.get("value") is None:
+        return None
+    interval = divergence["per_1000_tokens_interval"]
+    return Parted(
+        events=round(rate["value"] * rate["n"] / 1000),
+        tokens=rate["n"],
+        per_1000_tokens=rate["value"],
+        interval=Interval.model_validate({"high": None, **interval}),
+    )
 
 
 def _acceptance(plan: Plan, record: QualityRecord) -> Acceptance | None:

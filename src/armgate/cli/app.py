@@ -10,6 +10,7 @@ import typer
 
 import armgate
 from armgate.cli.check import check
+from armgate.cli.choose import choose
 from armgate.cli.compare import compare
 from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
@@ -50,7 +51,7 @@ def root(
         os.environ["ARMGATE_DEBUG"] = "1"
 
 
-for command in (run, resume, plan, validate, judge, compare, report, verify, check, schema):
+for command in (run, resume, plan, validate, judge, compare, choose, report, verify, check, schema):
     app.command()(command)
 app.add_typer(contracts, name="contracts")
 app.add_typer(tasks, name="tasks")

@@ -2,57 +2,81 @@
 
 from __future__ import annotations
 
-from rich.table import Table
+from collections.abc import Iterator
+from pathlib import Path
 
-from armgate.campaign.comparison import comparison
-from armgate.campaign.derived import boots_begun, quality_records, read_plan, recorded_verdicts
+from rich.console import Console
+
+from armgate.campaign.finished import read_run
+from armgate.campaign.published import compare_published
+from armgate.cli.comparison_tables import arms_table, choice_lines, claims_table
 from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
-from armgate.cli.summary import summary
-from armgate.errors import RecordError
+from armgate.loading.published_figures import is_published
 from armgate.model.comparison import Comparison
-from armgate.reporting.run_folder import RunFolder
+from armgate.model.published import PublishedComparison, PublishedControl
 
 
 def compare(
     run: RunArgument,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the arms of a run with their reference, from the recorded verdicts."""
-    folder = RunFolder(run)
-    plan_file = read_plan(folder)
-    plan = plan_file.plan
-    boots = boots_begun(folder, plan)
-    verdicts = {(b.arm, b.boot): recorded_verdicts(folder.boot(b.arm, b.boot)) for b in boots}
-    records = quality_records(folder, plan, plan_file.digest, verdicts)
-    made = comparison(plan, records)
-    if made is None:
-        raise RecordError(f"{run}: the reference arm {plan.reference!r} has no record yet")
+    """Compare the arms of a run with their references, from the recorded verdicts.
+
+    RUN may also be a published experiment's folder: a table of variants (comparison.json) and their results.
+    """
+    if is_published(run):
+        _published(run, as_json)
+        return
+    made = read_run(run).comparison()
+    if as_json:
+        print_json(made.model_dump(mode="json"))
+        return
+    _tell(console(), made)
+
+
+def _tell(out: Console, made: Comparison) -> None:
+    out.print(arms_table(made))
+    out.print(claims_table(made))
+    for line in choice_lines(made.choice):
+        out.print(line, highlight=False, markup=False)
+    for limit in made.limits:
+        out.print(f"limit: {inert(limit)}", highlight=False, markup=False)
+
+
+def _published(folder: Path, as_json: bool) -> None:
+    made = compare_published(folder)
     if as_json:
         print_json(made.model_dump(mode="json"))
         return
     out = console()
-    out.print(summary(records))
-    out.print(_contrasts(made))
-    out.print(inert(made.choice.statement), highlight=False)
-    for limit in made.limits:
-        out.print(f"limit: {inert(limit)}", highlight=False)
+    _tell(out, made.comparison)
+    for line in _published_lines(made):
+        out.print(inert(line), highlight=False, markup=False)
 
 
-def _contrasts(made: Comparison) -> Table:
-    table = Table(title=f"against {made.reference}", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("arm", "factor", "metric", "kind", "ratio", "claim", "why"):
-        table.add_column(heading, overflow="fold")
-    for arm in made.arms:
-        factor = arm.attribution.factor if arm.attribution is not None else "the reference"
-        for contrast in arm.contrasts:
-            table.add_row(
-                arm.name,
-                factor,
-                contrast.metric,
-                contrast.kind,
-                f"{contrast.ratio:.3f}",
-                contrast.claim.replace("_", " "),
-                contrast.why,
+def _published_lines(made: PublishedComparison) -> Iterator[str]:
+    for one in made.pooled:
+        ratio = "" if one.ratio is None else f", {one.ratio:.3f} times {made.comparison.reference}"
+        yield f"{one.label}: {one.name} {one.median:.3f} tok/s (n={one.n}{ratio}); {one.interval_absent}"
+    for arm in made.comparison.arms:
+        if arm.acceptance is not None:
+            rate, length = arm.acceptance.rate, arm.acceptance.mean_length
+            yield (
+                f"acceptance: {arm.name} {rate.value:.1%} ({rate.formula}), "
+                f"mean length {length.value:.3f} ({length.formula})"
             )
-    return table
+    yield from (_control_line(control) for control in made.controls)
+    yield from (f"limit: {limit}" for limit in made.limits)
+
+
+def _control_line(control: PublishedControl) -> str:
+    counts = " and ".join(map(str, control.completion_tokens))
+    said = "same twice" if control.repeated_itself else "not the same twice"
+    parted = control.pair.divergence if control.pair is not None else None
+    if parted is not None:
+        place = f"; {parted.channel} parts at {parted.unit[:-1]} {parted.index}"
+        said += f"{place}: {parted.reference_text!r} against {parted.arm_text!r}"
+    elif control.pair is None:
+        said += "; texts not published"
+    return f"A/A: {control.variant} on {control.prompt}: {counts} tokens, {said}"

@@ -9,10 +9,10 @@ from typing import Literal
 from armgate.judging.divergence import compare_pair
 from armgate.model.base import Json
 from armgate.model.evidence import Sample
-from armgate.model.measures import Divergence, FirstDivergence, Interval, Measure, PairComparison
+from armgate.model.intervals import poisson_interval, wilson_interval
+from armgate.model.measures import Divergence, FirstDivergence, Measure, PairComparison
 from armgate.model.outcome import Family, Outcome, SampleVerdict, Violation
 
-LEVEL = 0.95
 FREE_KEYS = frozenset({"model", "stream", "stream_options"})
 """Request keys that may differ between two sides without changing what is asked of the model."""
 
@@ -60,19 +60,8 @@ def divergence_of(pairs: Iterable[PairComparison]) -> Divergence:
         identical_share=_measure(
             "identical_share", "identical/(identical + diverged)", "ratio", judged, share, "nothing_compared"
         ),
-        identical_share_interval=_share_interval(counted["identical"], judged) if judged else None,
+        identical_share_interval=wilson_interval(counted["identical"], judged) if judged else None,
     )
-
-
-def poisson_interval(events: int, exposure: float) -> Interval:
-    """Garwood's exact interval for a Poisson rate: chi-square quantiles over twice the exposure."""
-    # Importing scipy.stats takes most of a second, and most commands compute no interval.
-    from scipy.stats import chi2  # noqa: PLC0415
-
-    tail = (1 - LEVEL) / 2
-    low = float(chi2.ppf(tail, 2 * events)) / (2 * exposure) if events else 0.0
-    high = float(chi2.ppf(1 - tail, 2 * (events + 1))) / (2 * exposure)
-    return Interval(low=low, high=high, level=LEVEL, method="Garwood, exact Poisson")
 
 
 def sample_verdicts(
@@ -163,13 +152,6 @@ def _probe(sample_id: str) -> str:
 def _level(pairs: Sequence[PairComparison]) -> Literal["token_ids", "text", "mixed"] | None:
     levels = {pair.level for pair in pairs if pair.level is not None}
     return levels.pop() if len(levels) == 1 else "mixed" if levels else None
-
-
-def _share_interval(successes: int, n: int) -> Interval:
-    from scipy.stats import binomtest  # noqa: PLC0415 - as above
-
-    found = binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
-    return Interval(low=float(found.low), high=float(found.high), level=LEVEL, method="Wilson")
 
 
 def _measure(name: str, formula: str, unit: str, n: int, value: float | None, absent: str) -> Measure:

@@ -70,6 +70,7 @@ def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
         campaign=campaign.name,
         says=campaign.says,
         reference=campaign.reference,
+        metric=campaign.metric,
         require_verified=campaign.require_verified,
         inputs=dict(sorted(inputs.digests.items())),
         pins=campaign.pins,

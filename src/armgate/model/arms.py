@@ -143,6 +143,10 @@ class Arm(Frozen):
         return self.speculative.depth if self.speculative else 0
 
 
+Metric = Literal["decode_wall", "decode_span", "end_to_end", "ttft"]
+"""Figures of speed gates that arms can be ranked by."""
+
+
 class Campaign(Frozen):
     """The declarative file. `arms` keeps its order; the reference boots first."""
 
@@ -154,6 +158,8 @@ class Campaign(Frozen):
     defaults: ArmSettings = ArmSettings()
     arms: dict[Name, ArmSettings] = Field(min_length=1)
     ladder: str
+    metric: Metric = "decode_wall"
+    """What decides between qualified arms; declared before the first boot, like every threshold."""
     require_verified: bool = False
 
     @model_validator(mode="after")

@@ -22,6 +22,36 @@ class Figure(Frozen):
     boot: int = 1
 
 
+class PassFail(Frozen):
+    """One sample's sound verdict in one gate: passed, or failed. Void samples are none."""
+
+    gate: str
+    kind: str
+    """The probe's declared kind, else the gate's id; kinds are never pooled."""
+    prompt: str
+    sample: str
+    passed: bool
+    boot: int = 0
+
+
+class Parted(Frozen):
+    """How often one side left another, by token id: first divergences, and tokens until then."""
+
+    events: int
+    tokens: int
+    per_1000_tokens: float | None
+    interval: Interval | None
+
+
+class LossFigures(Frozen):
+    """What one losslessness gate measured of an arm, and of the reference against its own repeats."""
+
+    gate: str
+    against: str
+    arm: Parted
+    control: Parted | None
+
+
 class ArmFigures(Frozen):
     """One arm as the comparison sees it. `arm` is `None` where its resolved settings were not recorded."""
 
@@ -29,7 +59,15 @@ class ArmFigures(Frozen):
     arm: Arm | None
     arm_verdict: ArmVerdict
     reasons: tuple[str, ...] = ()
+    reference: str | None = None
+    """The arm that this one is judged against, where that is not the campaign's reference."""
+    pins: dict[str, Json] = {}
+    """Identities of the pins that the arm names, by role; unlike names of one artifact are no difference."""
+    observed: dict[str, Json] = {}
+    """What its boot turned out to be: versions, settings read back, environment, hardware."""
     figures: tuple[Figure, ...] = ()
+    passes: tuple[PassFail, ...] = ()
+    losses: tuple[LossFigures, ...] = ()
     acceptance: Acceptance | None = None
 
     @property
@@ -52,7 +90,7 @@ class Attribution(Frozen):
     """In words, from the fields that differ; a factor alone only where `confounded` is false."""
     differences: tuple[Difference, ...]
     confounded: bool | None
-    """Whether anything besides the speculation differs; `None` where an arm's settings are not known."""
+    """Whether more than one factor differs; `None` where an arm's settings are not known."""
 
 
 class Summary(Frozen):
@@ -71,13 +109,40 @@ class Summary(Frozen):
 
 
 class NoiseFloor(Frozen):
-    """How far the reference's repeats of one prompt lie apart, as a share; differences below it are noise."""
+    """How far the reference lies from itself, as a share; differences below it are noise.
+
+    `relative` is the widest range of its repeats of one prompt in one boot, `across_boots` that of one
+    prompt's medians over its boots.
+    """
 
     metric: str
     kind: str
     repeated_prompts: int
     relative: float | None
+    boots: int = 1
+    across_boots: float | None = None
     absent: str | None = None
+
+    @property
+    def widest(self) -> float | None:
+        known = [share for share in (self.relative, self.across_boots) if share is not None]
+        return max(known, default=None)
+
+
+class FlipFloor(Frozen):
+    """How often the reference's verdict on one prompt was not the same twice, in one gate."""
+
+    gate: str
+    kind: str
+    scope: Literal["same_boot", "across_boots"]
+    pairs: int
+    flips: int
+    rate: float
+    interval: Interval
+
+
+AttributedTo = Literal["arm", "arm_or_boot"]
+"""`arm_or_boot`: too few boots to tell the arm from the one start of it that was measured."""
 
 
 class Contrast(Frozen):
@@ -96,6 +161,51 @@ class Contrast(Frozen):
     p_value: float | None
     claim: Claim
     why: str
+    attributed_to: AttributedTo | None = None
+    """Set where the claim is `different`."""
+
+
+class GateContrast(Frozen):
+    """One arm against another on one gate's prompts, passed against failed."""
+
+    gate: str
+    kind: str
+    arm: str
+    against: str
+    prompts: int
+    """Prompts with a sound verdict on both sides."""
+    only_arm_passed: int
+    only_reference_passed: int
+    test: str
+    p_value: float | None
+    claim: Claim
+    why: str
+    attributed_to: AttributedTo | None = None
+
+
+class LossContrast(Frozen):
+    """An arm's divergence rate beside its reference's own, by a test of two Poisson rates."""
+
+    gate: str
+    arm: str
+    against: str
+    divergence: Parted
+    control: Parted | None
+    test: str
+    p_value: float | None
+    claim: Claim
+    why: str
+    attributed_to: AttributedTo | None = None
+
+
+class Versus(Frozen):
+    """One arm against one reference: what differs between them, and what may be said of that."""
+
+    reference: str
+    attribution: Attribution
+    contrasts: tuple[Contrast, ...]
+    gates: tuple[GateContrast, ...] = ()
+    losses: tuple[LossContrast, ...] = ()
 
 
 class ArmComparison(Frozen):
@@ -106,9 +216,8 @@ class ArmComparison(Frozen):
     """Why the arm is not qualified; it stays beside the speed."""
     acceptance: Acceptance | None
     summaries: tuple[Summary, ...]
-    attribution: Attribution | None
-    """Against the reference; `None` for the reference itself."""
-    contrasts: tuple[Contrast, ...]
+    versus: tuple[Versus, ...]
+    """Against the campaign's reference and, where it is another, the arm's own; empty for the former."""
 
 
 class Ranked(Frozen):
@@ -116,6 +225,8 @@ class Ranked(Frozen):
 
     name: str
     score: float
+    interval: Interval | None = None
+    """Of the score; `None` for the reference, and where a kind has too few prompts."""
 
 
 class Choice(Frozen):
@@ -138,6 +249,7 @@ class Comparison(Frozen):
     minimum_pairs: int
     arms: tuple[ArmComparison, ...]
     noise: tuple[NoiseFloor, ...]
+    flips: tuple[FlipFloor, ...] = ()
     choice: Choice
     limits: tuple[str, ...]
 

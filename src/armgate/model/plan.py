@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
-from armgate.model.arms import Arm
+from armgate.model.arms import Arm, Metric
 from armgate.model.base import Digest, Frozen, Json, Name, digest_json
 from armgate.model.contract import Contract
 from armgate.model.gates import IDENTITY, Gate
 from armgate.model.outcome import Family
 from armgate.model.pins import Pins
 from armgate.model.task import LoadedTask
+
+METRICS = get_args(Metric)
+LOWER_IS_BETTER = frozenset({"ttft"})
 
 
 class PlannedBoot(Frozen):
@@ -82,6 +85,7 @@ class Plan(Frozen):
     campaign: Name
     says: str | None
     reference: Name
+    metric: Metric = "decode_wall"
     require_verified: bool
     inputs: dict[str, Digest]
     """Every file that was read, by its path in the workspace."""

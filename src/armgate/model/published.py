@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from armgate.model.base import Frozen, Json
+from armgate.model.comparison import Comparison, Pooled
 from armgate.model.exchange import Exchange
+from armgate.model.measures import PairComparison
 from armgate.model.response import Response
 
 
@@ -61,3 +63,62 @@ class PublishedArm(Frozen):
     strict_failures: tuple[dict[str, Json], ...]
     flags: dict[str, Json]
     contradictions: tuple[Contradiction, ...] = ()
+
+
+class PublishedRow(Frozen):
+    """One request of a published table. Rows of one `prompt` are the same prompt sent again."""
+
+    label: str
+    prompt: str
+    kind: str
+    completion_tokens: int
+    ttft_s: float
+    wall_s: float
+    published_tok_s: float
+
+    @property
+    def decode_wall_rest(self) -> float:
+        """(N-1)/(wall-TTFT)."""
+        return (self.completion_tokens - 1) / (self.wall_s - self.ttft_s)
+
+
+class PublishedVariant(Frozen):
+    name: str
+    depth: int
+    qualified: bool
+    reasons: tuple[str, ...]
+    rows: tuple[PublishedRow, ...]
+    drafts: int | None
+    draft_tokens: int | None
+    accepted_tokens: int | None
+    published_median: float
+
+
+class PublishedTable(Frozen):
+    reference: str
+    variants: tuple[PublishedVariant, ...]
+
+
+class PublishedControl(Frozen):
+    """One prompt that a variant was sent twice, at temperature 0, in one boot: its answers compared."""
+
+    variant: str
+    prompt: str
+    completion_tokens: tuple[int, ...]
+    pair: PairComparison | None
+    """`None` where the texts were not published: then only the counts can tell."""
+
+    @property
+    def repeated_itself(self) -> bool:
+        """A count that differs settles it; equal counts settle nothing without the texts."""
+        same_counts = len(set(self.completion_tokens)) == 1
+        return same_counts and (self.pair is None or self.pair.state == "identical")
+
+
+class PublishedComparison(Frozen):
+    """A published experiment through the same analysis as a run of ours."""
+
+    comparison: Comparison
+    pooled: tuple[Pooled, ...]
+    controls: tuple[PublishedControl, ...]
+    limits: tuple[str, ...]

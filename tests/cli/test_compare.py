@@ -1,0 +1,77 @@
+"""`compare` and `choose` on recorded runs: what they print, and the exit codes that a script acts on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from armgate.cli.app import app
+from armgate.engines.registry import ENGINES
+from support.stand_in import SmallWorkspace, register
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[SmallWorkspace]:
+    register()
+    yield SmallWorkspace.make(tmp_path)
+    del ENGINES["stand-in"]
+
+
+def made(small: SmallWorkspace, **arms: dict[str, Any]) -> Path:
+    """The folder of a finished run."""
+    campaign = small.campaign(**arms)
+    done = runner.invoke(app, ["run", str(campaign), "--quiet", "--json"])
+    return Path(json.loads(done.stdout)["run"])
+
+
+def chosen(run: Path) -> dict[str, Any]:
+    done = runner.invoke(app, ["choose", str(run), "--json"])
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert told["exit_code"] == done.exit_code
+    return told
+
+
+def test_the_only_qualified_arm_is_chosen(small: SmallWorkspace) -> None:
+    broken = small.replies("broken", {"match": "say yes", "text": "no"})
+    told = chosen(made(small, broken={"serve": {"replies": broken}}))
+    assert (told["exit_code"], told["status"], told["winner"]) == (0, "winner", "base")
+
+
+def test_arms_that_cannot_be_told_apart_are_too_little_evidence(small: SmallWorkspace) -> None:
+    told = chosen(made(small, other={}))
+    assert (told["exit_code"], told["status"], told["winner"]) == (3, "insufficient_evidence", None)
+
+
+def test_no_arm_wins_where_none_qualifies(small: SmallWorkspace) -> None:
+    broken = {"serve": {"replies": small.replies("broken", {"match": "say yes", "text": "no"})}}
+    run = made(small, base=broken, other=broken)
+    told = chosen(run)
+    assert (told["exit_code"], told["status"], told["winner"]) == (1, "none_qualifies", None)
+    shown = runner.invoke(app, ["choose", str(run)]).stdout
+    assert "no winner: reference retained, unqualified" in shown
+
+
+def test_a_rejected_arm_stays_in_the_tables_with_its_reason_and_its_speed(small: SmallWorkspace) -> None:
+    broken = small.replies("broken", {"match": "say yes", "text": "no"})
+    run = made(small, broken={"serve": {"replies": broken}})
+    told = json.loads(runner.invoke(app, ["compare", str(run), "--json"]).stdout)
+    arm = next(arm for arm in told["arms"] if arm["name"] == "broken")
+    assert "yes failed" in arm["reasons"][0]
+    assert arm["summaries"]
+    assert arm["versus"][0]["attribution"]["factor"].startswith("serve.replies: ")
+    shown = runner.invoke(app, ["compare", str(run)])
+    assert shown.exit_code == 0
+    assert "yes failed" in shown.stdout
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
+    for command in ("compare", "choose"):
+        done = runner.invoke(app, [command, str(tmp_path)])
+        assert "is no plan of a run" in str(done.exception)
