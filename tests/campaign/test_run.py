@@ -17,6 +17,7 @@ from armgate.campaign.derived import RunResult, read_plan
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.rejudge import rejudge
+from armgate.campaign.resume import finished_boots
 from armgate.campaign.run import execute, start
 from armgate.campaign.sandbox import Sandboxes
 from armgate.campaign.setting import Setting
@@ -289,6 +290,34 @@ def test_ctrl_c_on_the_command_line(small: SmallWorkspace, tmp_path: Path) -> No
     run_folder = next(small.root.glob("runs/small/*"))
     assert labelled_processes(run_folder.name) == []
     assert_judges_the_same(RunFolder(run_folder))
+
+
+def test_a_boot_that_takes_too_long_is_stopped_and_the_others_go_on(small: SmallWorkspace) -> None:
+    slow = small.replies("slow", {"match": "say yes", "text": "yes " * 200, "fault": "slow"})
+    arm = {"serve": {"replies": slow}, "deadlines": {"boot_s": 6.0}}
+    folder, result = run(small, small.campaign(slow=arm, other={}))
+    record = result.records["slow"]
+    assert outcomes(record) | {"responds": P, "yes": V, "lossless": S} == outcomes(record)
+    lossless = next(gate for gate in record.gates if gate.gate == "lossless")
+    assert lossless.because_of == "boot_deadline"
+    assert result.records["other"].arm_verdict is ArmVerdict.ACCEPTED
+    assert result.exit_code == 3
+    assert labelled_processes(folder.root.name) == []
+    assert_adds_up(record)
+    assert_judges_the_same(folder)
+
+
+def test_the_campaigns_deadline_leaves_the_rest_to_be_resumed(small: SmallWorkspace) -> None:
+    slow = small.replies("slow", {"match": "say yes", "text": "yes " * 200, "fault": "slow"})
+    campaign = small.campaign({"deadline_s": 10.0}, slow={"serve": {"replies": slow}}, never={})
+    folder, result = run(small, campaign)
+    never = result.records["never"]
+    assert {gate.because_of for gate in never.gates if gate.outcome is S} == {"campaign_deadline"}
+    assert json.loads(folder.boot("slow", 0).record.read_bytes())["state"] == "interrupted"
+    assert [boot.arm for boot in finished_boots(folder, read_plan(folder).plan)] == ["base"]
+    assert result.exit_code == 4
+    assert_adds_up(never)
+    assert_judges_the_same(folder)
 
 
 def test_changed_evidence_is_noticed(small: SmallWorkspace) -> None:

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from pydantic import ValidationError
 
@@ -14,7 +16,7 @@ def test_poisson_arrivals_repeat_with_their_seed_and_have_the_declared_mean() ->
     offsets = arrivals.offsets_s(2001)
     assert offsets == arrivals.offsets_s(2001)
     assert offsets != Arrivals(process="poisson", per_s=10.0, seed=6).offsets_s(2001)
-    gaps = [later - earlier for earlier, later in zip(offsets, offsets[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in itertools.pairwise(offsets)]
     assert offsets[0] == 0.0
     assert sum(gaps) / len(gaps) == pytest.approx(0.1, rel=0.1)
     assert max(gaps) > 3 * sum(gaps) / len(gaps)

@@ -99,8 +99,9 @@ class SmallWorkspace:
         path.write_text(json.dumps([*replies, *usual]))
         return str(path)
 
-    def campaign(self, **arms: dict[str, Any]) -> Path:
-        """Writes ladder and campaign (JSON is YAML). `arms`: overrides by name; `base` is the reference."""
+    def campaign(self, whole: dict[str, Any] | None = None, **arms: dict[str, Any]) -> Path:
+        """Writes ladder and campaign (JSON is YAML). `arms`: overrides by name; `base` is the reference;
+        `whole`: keys of the campaign itself."""
         from armgate.engines.pins import tree_digest
 
         tree = self.tree or tree_digest(self.root / "model")
@@ -118,6 +119,7 @@ class SmallWorkspace:
             },
             "arms": {"base": {}, **arms},
             "ladder": "gates/small.yaml",
+            **(whole or {}),
         }
         ladder = {"schema": "armgate/ladder/v1", "id": "small", "gates": self.ladder}
         (self.root / "gates" / "small.yaml").write_text(json.dumps(ladder))

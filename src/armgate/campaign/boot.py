@@ -14,7 +14,7 @@ from armgate.campaign.commands import arm_files
 from armgate.campaign.gate import GateRunner
 from armgate.campaign.judge import BootJudge, Verdicts
 from armgate.campaign.progress import Progress
-from armgate.campaign.setting import Setting
+from armgate.campaign.setting import Setting, TimeLimit
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
 from armgate.engines.hardware import hardware
@@ -62,21 +62,40 @@ class BootRun:
         self._update(started_utc=datetime.now(UTC).isoformat(timespec="seconds"), hardware=hardware())
         self.progress.boot_started(self.boot)
         message = None
+        limit = self._limit()
         try:
-            await self._serve()
+            async with asyncio.timeout_at(limit.at) as timer:
+                await self._serve()
+        except TimeoutError:
+            if not timer.expired():
+                raise
+            message = limit.message
+            self._cut_off(limit.state(self.record.was_ready), limit.cause, limit.message)
         except BootError as error:
             message = f"{error.cause}: {error}"
             state = BootState.DIED if self.record.was_ready else BootState.FAILED
             self._update(state=state, cause=error.cause, message=str(error))
         except asyncio.CancelledError:
             message = "interrupted"
-            with Journal(self.folder.ledger) as ledger:
-                ledger.append({"event": "interrupted", "message": "interrupted by the user"})
-            self._update(state=BootState.INTERRUPTED, cause="interrupted", message="interrupted by the user")
+            self._cut_off(BootState.INTERRUPTED, "interrupted", "interrupted by the user")
             raise
         finally:
             self._finish()
             self.progress.boot_ended(self.boot, message)
+
+    def _limit(self) -> TimeLimit:
+        """The nearer of the boot's own deadline and the campaign's."""
+        seconds = self.arm.deadlines.boot_s
+        own = TimeLimit(
+            self.started_s + seconds, "boot_deadline", f"the boot was not done within {seconds:g} s"
+        )
+        whole = self.setting.limit
+        return own if whole is None or own.at <= whole.at else whole
+
+    def _cut_off(self, state: BootState, cause: str, message: str) -> None:
+        with Journal(self.folder.ledger) as ledger:
+            ledger.append({"event": "cut_off", "because_of": cause, "message": message})
+        self._update(state=state, cause=cause, message=message)
 
     def _update(self, **changes: object) -> None:
         self.record = self.record.model_copy(update=changes)

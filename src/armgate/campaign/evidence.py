@@ -55,8 +55,8 @@ class BootEvidence:
         for entry in self.events("not_sent", gate=gate):
             return str(entry["because_of"]), str(entry["message"])
         for entry in reversed(self.ledger):
-            if entry["event"] == "interrupted":
-                return "interrupted", str(entry["message"])
+            if entry["event"] == "cut_off":
+                return str(entry["because_of"]), str(entry["message"])
             if entry["event"] == "engine_died":
                 return "engine_died", str(entry["message"])
         return "run_ended", "the run ended before this gate"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import signal
+import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 from armgate.campaign.boot import BootRun, record_not_started
 from armgate.campaign.derived import RunResult, write_derived
 from armgate.campaign.report import finish
-from armgate.campaign.setting import Setting
+from armgate.campaign.setting import Setting, campaign_limit
 from armgate.errors import UsageError
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
 from armgate.reporting.checksums import drop_sums
@@ -53,22 +55,32 @@ async def execute(setting: Setting, kept: Collection[PlannedBoot] = ()) -> RunRe
     _end_on_sigterm()
     setting.progress.run_started(setting.plan, setting.run.root)
     drop_sums(setting.run.root)
+    setting = dataclasses.replace(setting, limit=campaign_limit(setting.plan))
     begun: list[PlannedBoot] = []
     try:
         for boot in setting.plan.boots:
+            if setting.limit is not None and time.monotonic() >= setting.limit.at:
+                _leave_out(setting, begun, kept, setting.limit.cause, setting.limit.message)
+                break
             begun.append(boot)
             if boot in kept:
                 continue
             await BootRun(setting, boot).run()
             _arm_if_last(setting, begun, boot)
     except asyncio.CancelledError:
-        for boot in setting.plan.boots[len(begun) :]:
-            begun.append(boot)
-            if boot in kept:
-                continue
-            record_not_started(setting, boot, "interrupted", "the run was interrupted before this boot")
+        _leave_out(setting, begun, kept, "interrupted", "the run was interrupted before this boot")
         return _end(setting, begun, interrupted=True)
     return _end(setting, begun, interrupted=False)
+
+
+def _leave_out(
+    setting: Setting, begun: list[PlannedBoot], kept: Collection[PlannedBoot], cause: str, message: str
+) -> None:
+    """Put the boots that were not reached on file as such."""
+    for boot in setting.plan.boots[len(begun) :]:
+        begun.append(boot)
+        if boot not in kept:
+            record_not_started(setting, boot, cause, message)
 
 
 def _end(setting: Setting, begun: Sequence[PlannedBoot], interrupted: bool) -> RunResult:

@@ -72,6 +72,7 @@ def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
         reference=campaign.reference,
         metric=campaign.metric,
         require_verified=campaign.require_verified,
+        deadline_s=campaign.deadline_s,
         inputs=dict(sorted(inputs.digests.items())),
         pins=campaign.pins,
         arms=loaded.arms,

@@ -80,6 +80,8 @@ class Deadlines(Frozen):
     silence_s: Annotated[float, Field(gt=0)] = 120.0
     request_s: Annotated[float, Field(gt=0)] = 3600.0
     stop_s: Annotated[float, Field(gt=0)] = 60.0
+    boot_s: Annotated[float, Field(gt=0)] = 86_400.0
+    """Of a whole boot, from its start to the end of its last gate."""
 
 
 class Boots(Frozen):
@@ -161,6 +163,8 @@ class Campaign(Frozen):
     metric: Metric = "decode_wall"
     """What decides between qualified arms; declared before the first boot, like every threshold."""
     require_verified: bool = False
+    deadline_s: Annotated[float, Field(gt=0)] | None = None
+    """Of the whole campaign: what it cuts off is on file as not done, and can be resumed."""
 
     @model_validator(mode="after")
     def _reference_is_an_arm(self) -> Campaign:

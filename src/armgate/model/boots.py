@@ -19,6 +19,7 @@ class BootState(StrEnum):
     DIED = "died"
     """The engine ended by itself after it had been ready."""
     INTERRUPTED = "interrupted"
+    """Cut off by a person, a signal, or the campaign's own deadline; resuming boots it again."""
     NOT_STARTED = "not_started"
     """Planned, and the run ended before its turn."""
 
@@ -55,7 +56,8 @@ class BootRecord(Frozen):
     @property
     def unready_because(self) -> str:
         """The condition that skipped verdicts of a boot without a ready server name."""
-        return "interrupted" if self.cause == "interrupted" else "boot"
+        cut_off = self.state in (BootState.INTERRUPTED, BootState.NOT_STARTED)
+        return self.cause if cut_off and self.cause is not None else "boot"
 
     @property
     def was_ready(self) -> bool:

@@ -87,6 +87,7 @@ class Plan(Frozen):
     reference: Name
     metric: Metric = "decode_wall"
     require_verified: bool
+    deadline_s: float | None
     inputs: dict[str, Digest]
     """Every file that was read, by its path in the workspace."""
     pins: Pins
