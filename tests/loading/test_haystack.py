@@ -228,7 +228,7 @@ def test_a_marker_that_the_question_gives_away_is_refused() -> None:
         (
             (MarkerSpec(id="a", text="aaaa"),),
             (DecoySpec(of="a", depth=0.5),),
-            "no decoy can be made of 'aaaa'",
+            "no further decoy can be made of 'aaaa'",
         ),
         ((MarkerSpec(id="a", sentence="nothing here"),), (), "does not contain"),
     ],

@@ -11,7 +11,6 @@ from armgate.model.haystack import HaystackSpec
 @pytest.mark.parametrize(
     ("fields", "says"),
     [
-        ({}, "exactly one of target_tokens and lines"),
         ({"target_tokens": 9, "lines": 9}, "exactly one of target_tokens and lines"),
         ({"lines": 9, "markers": [{"id": "a"}, {"id": "a"}]}, "marker ids used twice"),
         ({"lines": 9, "markers": [{"id": "a"}], "decoys": [{"of": "b", "depth": 0.5}]}, "not declared: b"),

@@ -29,6 +29,7 @@ from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
 from armgate.model.pins import PinCheck
 from armgate.model.plan import PlannedBoot
+from armgate.model.windows import limits_in_log, smallest_limit
 from armgate.reporting.run_folder import write_model
 from armgate.telemetry.process_memory import MemoryTrace
 
@@ -182,7 +183,8 @@ class BootRun:
                 gates = GateRunner(self.setting, self.arm, self.folder, server, ledger, http)
                 fingerprint = await gates.first_token()
                 self._ready(server, listening.version, listening.resolved, fingerprint)
-                gates.window = listening.resolved.get("max_model_len")
+                limit = smallest_limit(self.record.resolved, self.record.log_facts)
+                gates.window = limit.tokens if limit is not None else None
                 await self._climb(gates)
 
     def _ready(
@@ -190,12 +192,13 @@ class BootRun:
     ) -> None:
         ready_s = round(time.monotonic() - self.started_s, 3)
         reported = {"server": version, "system_fingerprint": fingerprint}
+        log = server.log.read_text("utf-8", "replace")
         self._update(
             state=BootState.READY,
             ready_s=ready_s,
             resolved=resolved,
             versions=self.record.versions | {key: value for key, value in reported.items() if value},
-            log_facts=self.engine.log_facts(server.log.read_text("utf-8", "replace")),
+            log_facts=limits_in_log(log) | self.engine.log_facts(log),
         )
         self.progress.boot_ready(ready_s)
 

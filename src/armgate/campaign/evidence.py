@@ -19,6 +19,7 @@ from armgate.model.exchange import Exchange
 from armgate.model.exchange_form import parse_exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Probe
+from armgate.model.haystack import CountCheck
 from armgate.model.plan import Plan, PlannedGate
 from armgate.model.reading import read_response
 from armgate.model.soundness import Asked, void_of
@@ -96,20 +97,19 @@ class BootEvidence:
         """What this exchange was to be, by the plan; not by the request that was recorded."""
         sampling = sampling_of(self.arm, probe_of(planned, str(entry["probe"])))
         sent = {key: value for key, value in sampling.model_dump().items() if value is not None}
-        window = self.arm.serve.get("max_model_len")
+        probe = probe_of(planned, str(entry["probe"]))
         context = entry.get("context") or {}
-        counted = context.get("prompt_tokens")
-        prefix = probe_of(planned, str(entry["probe"])).prefix
         warming = entry["role"] == "warm_up"
         refused = ENGINES[self.arm.engine].refused_parameters(self.arm)
         return Asked(
             thinking=self.arm.thinking,
             sampling={key: value for key, value in sent.items() if key not in refused},
-            window_tokens=window if isinstance(window, int) else None,
-            prompt_tokens=counted if isinstance(counted, int) else None,
+            window_tokens=self.arm.window_tokens,
+            prompt_tokens=context.get("prompt_tokens"),
+            least_served=_least_served(context),
             fresh_prefix=bool(planned.gate.options.get("fresh_prefix", False))
-            or (prefix is not None and prefix.cache == "fresh"),
-            warm_prefix=prefix is not None and prefix.cache == "warm" and not warming,
+            or _is_fresh(probe, int(entry["n"])),
+            warm_prefix=probe.prefix is not None and probe.prefix.cache == "warm" and not warming,
             template_tokens=int(context.get("template_tokens") or 0),
         )
 
@@ -132,6 +132,23 @@ class BootEvidence:
         except OSError as error:
             raise RecordError(f"{path} cannot be read: {error.strerror}") from None
         return parse_counters(text, float(entry["at_s"]), int(entry["status"]))
+
+
+def _least_served(context: Entry) -> int | None:
+    counted, check = context.get("prompt_tokens"), context.get("count_check")
+    if counted is None or check is None:
+        return counted
+    return CountCheck.model_validate(check).least_served(counted)
+
+
+def _is_fresh(probe: Probe, n: int) -> bool:
+    """Whether no prompt token may come from a cache, besides the template's own.
+
+    The first sample of a haystack with a fresh prefix has never been sent; its repeats measure caching.
+    """
+    if probe.prefix is not None:
+        return probe.prefix.cache == "fresh"
+    return probe.haystack is not None and probe.haystack.fresh_prefix and n == 0
 
 
 def recorded(file: Path) -> Exchange:
@@ -163,6 +180,10 @@ def gate_evidence(
         control_samples=reference.samples(planned, "repeat") or None if reference is not None else None,
         counters_before=boot.counters(planned.gate.id, "before"),
         counters_after=boot.counters(planned.gate.id, "after"),
+        not_sent={
+            str(entry["probe"]): str(entry["because_of"])
+            for entry in boot.events("not_sent", gate=planned.gate.id)
+        },
         engine_died=str(died[0].get("message", "ended")) if died else None,
         planned_samples=planned.samples,
     )

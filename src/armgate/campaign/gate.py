@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armgate.campaign.batches import Batch, batches
+from armgate.campaign.counting import PromptCounter
 from armgate.campaign.evidence import BootEvidence
 from armgate.campaign.prompts import NotSent, Prepared, prepare_all
 from armgate.campaign.setting import Setting
@@ -54,6 +55,10 @@ class GateRunner:
         """Tokens of context that the server says it serves."""
         self.template_tokens: dict[str | None, int] = {}
         """By system prompt: what the chat template adds to every prompt, counted once."""
+        self.counter: PromptCounter | None = None
+        self.readiness_messages = ({"role": "user", "content": "Say one word."},)
+        self.readiness_tokens: int | None = None
+        """Prompt tokens that the server reported for the readiness messages."""
         self.warm = False
         """Whether a request of the ladder has been sent; the first one after the boot is cold."""
 
@@ -61,13 +66,14 @@ class GateRunner:
         """One real token, recorded like every exchange, and the answer's fingerprint; else BootError."""
         probe = Probe(id="first-token", prompt="Say one word.", max_tokens=1)
         gate = Gate(id=READINESS, check="responds", required=True, why="readiness", probes=(probe,))
-        prepared = Prepared(({"role": "user", "content": "Say one word."},), 1, {})
+        prepared = Prepared(self.readiness_messages, 1, {})
         stem = self._entered(gate, probe, 0, "readiness", 0, prepared.context)
         exchange = await self._send(gate, probe, prepared, stem)
         response = read_response(exchange)
         if exchange.status != 200 or response.errors or not (response.content or response.reasoning):
             said = response.errors[0].message if response.errors else exchange.error or exchange.body[:200]
             raise BootError("no_first_token", f"HTTP {exchange.status}: {said!r}")
+        self.readiness_tokens = response.usage.prompt_tokens if response.usage is not None else None
         return response.system_fingerprint
 
     async def run(self, planned: PlannedGate) -> None:
@@ -101,7 +107,7 @@ class GateRunner:
         probe = next(probe for probe in planned.gate.probes if probe.id == spec.id)
         repeats = planned.compares and planned.reference_of(self.arm) == self.arm.name
         for number, batch in enumerate(batches(probe, repeats)):
-            prepared = await prepare_all(self, probe, spec, batch.role, batch.numbers)
+            prepared = await prepare_all(self, planned.gate.id, spec, probe, batch.role, batch.numbers)
             await self._batch(planned, probe, batch, number, prepared)
 
     async def _batch(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from armgate.campaign.evidence import BootEvidence, boot_record, gate_evidence
 from armgate.judging.checks import CHECKS
 from armgate.judging.counters import counter_deltas
+from armgate.judging.drift import with_drift
 from armgate.judging.identity import judge_identity
 from armgate.judging.ladder import skip_cause, skipped
 from armgate.model.boots import BootRecord
@@ -48,7 +49,10 @@ class BootJudge:
         evidence = BootEvidence.read(self.folder, self.arm)
         if not evidence.started(planned.gate.id) or not evidence.samples(planned, "sample"):
             return skipped(planned, *evidence.not_sent(planned.gate.id))
-        return self._judged(planned, evidence)
+        verdict = self._judged(planned, evidence)
+        if planned.repeat_of is None:
+            return verdict
+        return with_drift(verdict, verdicts[planned.repeat_of])
 
     def _judged(self, planned: PlannedGate, evidence: BootEvidence) -> Verdict:
         gate = planned.gate

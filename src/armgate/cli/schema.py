@@ -15,6 +15,7 @@ from armgate.model.comparison import Comparison
 from armgate.model.contract import Contract
 from armgate.model.dataset import Dataset
 from armgate.model.gates import Ladder
+from armgate.model.haystack import HaystackFile
 from armgate.model.outcome import Verdict
 from armgate.model.plan import PlanFile
 from armgate.model.quality import QualityRecord
@@ -25,6 +26,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "ladder": Ladder,
     "contract": Contract,
     "task": Task,
+    "haystack": HaystackFile,
     "plan": PlanFile,
     "boot": BootRecord,
     "verdict": Verdict,

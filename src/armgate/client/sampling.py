@@ -34,9 +34,6 @@ def request_body(
         body["stream_options"] = {"include_usage": True}
     if probe.tools:
         body["tools"] = list(probe.tools)
-    template = dict(arm.chat_template_kwargs)
-    if arm.thinking != "as_served":
-        template.setdefault("enable_thinking", arm.thinking == "on")
-    if template:
-        body["chat_template_kwargs"] = template
+    if arm.template_switches:
+        body["chat_template_kwargs"] = arm.template_switches
     return {**body, **gate.body, **probe.body}

@@ -66,12 +66,16 @@ def check_file(role: str, name: str, pin: FilePin, root: Path) -> PinCheck:
     return _check(role, name, pin, {"sha256": seen}, PinState.MATCHES if agrees else PinState.DIFFERS, method)
 
 
-def check_hub(role: str, name: str, pin: HfPin) -> PinCheck:
-    """A hub snapshot is stored under the commit it came from; that folder is what can be checked offline."""
+def snapshot_folder(pin: HfPin) -> Path:
+    """Where the hub's cache keeps a repository's files of one commit, if it has them."""
     home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
     cache = Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
-    snapshot = cache / f"models--{pin.hf.replace('/', '--')}" / "snapshots" / pin.revision
-    if snapshot.is_dir():
+    return cache / f"models--{pin.hf.replace('/', '--')}" / "snapshots" / pin.revision
+
+
+def check_hub(role: str, name: str, pin: HfPin) -> PinCheck:
+    """A hub snapshot is stored under the commit it came from; that folder is what can be checked offline."""
+    if snapshot_folder(pin).is_dir():
         return _check(
             role, name, pin, {"revision": pin.revision}, PinState.MATCHES, "snapshot folder in the hub cache"
         )

@@ -24,10 +24,11 @@ def judge_contract(contract: Contract, subject: Subject) -> tuple[Violation, ...
 
     A clause lists its first hundred breaches; one more violation then says that there are others.
     """
-    return tuple(violation for clause in contract.clauses for violation in _breaches(clause, subject))
+    return tuple(violation for clause in contract.clauses for violation in clause_violations(clause, subject))
 
 
-def _breaches(clause: Clause, subject: Subject) -> list[Violation]:
+def clause_violations(clause: Clause, subject: Subject) -> list[Violation]:
+    """What `subject` breaches of one clause, a hundred places at most."""
     name = clause.name
     if subject.bare and name in NOT_OF_BARE_TEXTS:
         return []

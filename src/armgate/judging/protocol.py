@@ -84,13 +84,13 @@ def unsound(sample: Sample, evidence: GateEvidence) -> SampleVerdict | None:
         return None
     if void.fails_as is Family.RUNTIME or void.fails_as is evidence.family:
         violation = Violation(clause=void.cause, message=void.message, family=void.fails_as)
-        return failed(sample, violation, cause=void.cause)
+        return failed(sample, violation, cause=void.cause, **void.numbers)
     return SampleVerdict(
         sample=sample.id,
         outcome=Outcome.VOID,
         cause=void.cause,
         evidence=(sample.path,),
-        detail={"message": void.message},
+        detail={"message": void.message, **void.numbers},
     )
 
 

@@ -85,6 +85,15 @@ def score_retrieval(
     )
 
 
+def shape_of(pattern: str) -> str:
+    """A regular expression (RE2) of the strings that a marker's pattern draws."""
+    signs = {"#": "[0-9]", "@": "[A-Z]"}
+    parts = (
+        "".join(signs.get(sign) or re2.escape(sign) for sign in part) for part in pattern.split("{word}")
+    )
+    return "[A-Z]+".join(parts)
+
+
 def whole_spans(text: str, wanted: str) -> Iterator[Span]:
     """Byte spans of `wanted` in `text` where it is not part of a longer word, number or hyphenated string.
 

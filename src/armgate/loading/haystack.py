@@ -9,14 +9,20 @@ from typing import TypeAlias
 
 from armgate.errors import UsageError
 from armgate.loading.filler import Lines, filler_lines
-from armgate.loading.markers import Assembled, Drawn, assemble, draw
+from armgate.loading.markers import Assembled, Drawn, DrawnSet, assemble, draw
 from armgate.model.base import digest_bytes
 from armgate.model.haystack import Haystack, HaystackSpec, Planted
 
 Count: TypeAlias = Callable[[str], int | Awaitable[int]]
 """Tokens of the whole prompt that this text makes, chat template included, as the server counts them."""
 
-CALL_LIMIT = 40
+CALL_LIMIT = 60
+FIRST_LINES = 400
+"""Lines of the first trial: enough to learn a line's tokens from, and cheap to count."""
+
+PLACING_LIMIT = 4
+"""Corrections of a marker's line towards its offset in tokens."""
+
 CHARACTERS_PER_TOKEN = 4
 """A first guess only; every later one follows from counts."""
 
@@ -30,30 +36,36 @@ PADDING_LIMIT = 400
 """More than this is no padding: the filler ended too early, or its lines are too long."""
 
 
-async def build_haystack(spec: HaystackSpec, count: Count, corpus: str | None = None) -> Haystack:
+async def build_haystack(
+    spec: HaystackSpec, count: Count, corpus: str | None = None, salt: str = ""
+) -> Haystack:
     """Builds `spec`'s text to within its tolerance of the target, or raises `UsageError` saying why not.
 
-    `corpus` is the text of a corpus filler's file. With `lines` the text follows from the recipe alone
-    and is only counted.
+    `corpus` is the text of a corpus filler's file, `salt` goes into a fresh prefix. With `lines` the text
+    follows from the recipe alone and is only counted.
     """
-    builder = _Builder(spec, count, filler_lines(spec, corpus))
+    builder = _Builder(spec, draw(spec, salt), count, filler_lines(spec, corpus))
     if spec.lines is not None:
+        await builder.place(spec.lines)
         return await builder.finish(spec.lines, 0)
-    assert spec.target_tokens is not None
+    if not isinstance(spec.target_tokens, int):
+        raise UsageError("haystack: its length is not known yet")
     lines = await builder.fit_lines(spec.target_tokens)
+    await builder.place(lines)
     return await builder.finish(lines, await builder.fit_padding(lines, spec.target_tokens))
 
 
 class _Builder:
     """One build: the drawn markers, the lines made so far and the counts already asked for."""
 
-    def __init__(self, spec: HaystackSpec, count: Count, lines: Lines) -> None:
+    def __init__(self, spec: HaystackSpec, drawn: DrawnSet, count: Count, lines: Lines) -> None:
         self.spec = spec
         self.lines = lines
-        self.drawn = draw(spec)
+        self.drawn = drawn
         self.calls = 0
         self._count = count
         self._known: dict[tuple[int, int], int] = {}
+        self._overhead: int | None = None
 
     async def count(self, text: str) -> int:
         if self.calls >= CALL_LIMIT:
@@ -77,16 +89,18 @@ class _Builder:
     async def fit_lines(self, target: int) -> int:
         """Filler lines that leave less than a line's room, by interpolation between counted lengths.
 
-        The first guess aims at half the length, as an overlong text may be refused by the counter.
+        The first trial is short, so that few counts are of the whole length, and none is far beyond it.
         """
         goal = target - PADDING_ROOM
         low, low_tokens = 0, await self.tokens(0)
         if low_tokens > target:
             raise UsageError(f"haystack: {low_tokens} tokens before any filler, above the target of {target}")
         ceiling, per_line = self.lines.available, 2 * self.lines.mean_characters() / CHARACTERS_PER_TOKEN
+        trial = FIRST_LINES
         while True:
-            guess = low + int((goal - low_tokens) / per_line)
+            guess = low + min(int((goal - low_tokens) / per_line), trial)
             guess = guess if ceiling is None else min(guess, ceiling)
+            trial = goal
             if guess <= low:
                 return low
             tokens = await self.tokens(guess)
@@ -95,6 +109,50 @@ class _Builder:
                 low, low_tokens = guess, tokens
             else:
                 ceiling = guess - 1
+
+    async def place(self, lines: int) -> None:
+        """Moves what was declared by an offset in tokens to the line that starts nearest to it."""
+        if all(one.declared.at_tokens is None for one in self._planted_lines()):
+            return
+        whole, bare = await self.tokens(lines), await self.tokens(0)
+        per_line = max((whole - bare) / max(lines, 1), 0.5)
+        for number, one in enumerate(self._planted_lines()):
+            if one.declared.at_tokens is not None:
+                await self._place_one(number, one.declared.at_tokens, lines, per_line)
+        self._known.clear()
+
+    async def _place_one(self, number: int, at_tokens: int, lines: int, per_line: float) -> None:
+        line = round(at_tokens / per_line)
+        for _ in range(PLACING_LIMIT):
+            line = min(max(line, 0), lines)
+            self._move(number, line, lines)
+            built = self.assembled(lines, 0)
+            shift = round((at_tokens - await self.tokens_before(built, number)) / per_line)
+            if shift == 0 or not 0 <= line + shift <= lines:
+                return
+            line += shift
+
+    def _planted_lines(self) -> tuple[Drawn, ...]:
+        return (*self.drawn.markers, *self.drawn.decoys)
+
+    def _move(self, number: int, line: int, lines: int) -> None:
+        """`assemble` plants before line `int(depth x n)`; a line's middle is not rounded to its neighbour."""
+        depth = 1.0 if line >= lines else (line + 0.5) / lines
+        planted = list(self._planted_lines())
+        planted[number] = planted[number]._replace(depth=depth)
+        split = len(self.drawn.markers)
+        self.drawn = self.drawn._replace(markers=tuple(planted[:split]), decoys=tuple(planted[split:]))
+
+    async def tokens_before(self, built: Assembled, number: int) -> int:
+        """Tokens of the text before a planted string; the template's share is taken off."""
+        offset = built.offsets[number]
+        return await self.count(built.text[:offset]) - await self.overhead() if offset else 0
+
+    async def overhead(self) -> int:
+        """Tokens of a prompt beside its text: those of a text of one token, less that one."""
+        if self._overhead is None:
+            self._overhead = await self.count("x") - 1
+        return self._overhead
 
     async def fit_padding(self, lines: int, target: int) -> int:
         """Padding words that bring the count nearest to the target, within the tolerance."""
@@ -116,17 +174,20 @@ class _Builder:
         counted = await self.tokens(lines, words)
         whole = self.assembled(lines, words)
         self._refuse_leaks(whole.text)
-        overhead = await self.count("x") - 1
+        before = [await self.tokens_before(whole, n) for n in range(len(whole.offsets))]
+        overhead = await self.overhead()
+        share = max(counted - overhead, 1)
         planted = [
-            await self._planted(drawn, offset, whole.text, counted, overhead)
-            for drawn, offset in zip((*self.drawn.markers, *self.drawn.decoys), whole.offsets, strict=True)
+            _planted(one, offset, tokens, share)
+            for one, offset, tokens in zip(self._planted_lines(), whole.offsets, before, strict=True)
         ]
         return Haystack(
             text=whole.text,
             sha256=digest_bytes(whole.text.encode("utf-8", "surrogatepass")),
             counted_tokens=counted,
-            target_tokens=self.spec.target_tokens,
+            target_tokens=self.spec.target_tokens if isinstance(self.spec.target_tokens, int) else None,
             count_calls=self.calls,
+            overhead_tokens=overhead,
             lines=lines,
             padding_words=words,
             markers=tuple(planted[: len(self.drawn.markers)]),
@@ -135,19 +196,20 @@ class _Builder:
 
     def _refuse_leaks(self, text: str) -> None:
         """A marker that stands anywhere else, in the question say, would prove nothing."""
-        for drawn in (*self.drawn.markers, *self.drawn.decoys):
+        for drawn in self._planted_lines():
             times = text.count(drawn.text)
             if times != 1:
                 raise UsageError(f"haystack: {drawn.text!r} occurs {times} times in the text")
 
-    async def _planted(self, drawn: Drawn, offset: int, text: str, counted: int, overhead: int) -> Planted:
-        """Tokens before the marker are those of the text alone: the template's share is taken off."""
-        before = await self.count(text[:offset]) - overhead if offset else 0
-        return Planted(
-            id=drawn.id,
-            text=drawn.text,
-            depth_asked=drawn.depth if drawn.place == "line" else None,
-            char_offset=offset,
-            token_offset=before,
-            depth=before / max(counted - overhead, 1),
-        )
+
+def _planted(drawn: Drawn, offset: int, tokens: int, share: int) -> Planted:
+    by_tokens = drawn.declared.at_tokens is not None
+    return Planted(
+        id=drawn.id,
+        text=drawn.text,
+        depth_asked=drawn.depth if drawn.place == "line" and not by_tokens else None,
+        tokens_asked=drawn.declared.at_tokens,
+        char_offset=offset,
+        token_offset=tokens,
+        depth=tokens / share,
+    )

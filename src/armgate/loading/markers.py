@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import string
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from armgate.errors import UsageError
-from armgate.model.haystack import DecoySpec, HaystackSpec, MarkerSpec
+from armgate.model.haystack import DecoySpec, HaystackSpec, MarkerSpec, Placed
 
 WORDS = (
     "AMBER",
@@ -33,6 +34,8 @@ WORDS = (
     "VIOLET",
 )
 
+PREFIX = "Archive copy "
+"""Of the line that keeps two haystacks from sharing a cached prefix."""
 
 DRAWS = 1000
 """Tries to draw a marker that is not there yet, before its pattern counts as exhausted."""
@@ -46,6 +49,7 @@ class Drawn(NamedTuple):
     depth: float
     sentence: str
     place: Literal["line", "header", "footer"]
+    declared: Placed
 
 
 class DrawnSet(NamedTuple):
@@ -61,14 +65,19 @@ class Assembled(NamedTuple):
     offsets: tuple[int, ...]
 
 
-def draw(spec: HaystackSpec) -> DrawnSet:
-    """All texts that `spec` leaves to its seed; no two markers or decoys are alike."""
+def draw(spec: HaystackSpec, salt: str = "") -> DrawnSet:
+    """All texts that `spec` leaves to its seed; no two markers or decoys are alike.
+
+    `salt` (the probe that asks) is drawn into the fresh prefix alone: the same seed never shares one.
+    """
     chance = random.Random(f"{spec.seed}:markers")  # noqa: S311 - repeatable, not secret
-    prefix = f"Archive copy {chance.getrandbits(64):016x}." if spec.fresh_prefix else None
+    prefix = f"{PREFIX}{_fresh(spec.seed, salt)}." if spec.fresh_prefix else None
     taken = {marker.text for marker in spec.markers if marker.text is not None}
     markers = tuple(_marker(marker, chance, taken) for marker in spec.markers)
+    specs = {marker.id: marker for marker in spec.markers}
     by_id = {marker.id: marker.text for marker in markers}
-    decoys = tuple(_decoy(decoy, by_id[decoy.of]) for decoy in spec.decoys)
+    taken |= {decoy.text for decoy in spec.decoys if decoy.text is not None}
+    decoys = tuple(_decoy(decoy, specs[decoy.of], by_id[decoy.of], chance, taken) for decoy in spec.decoys)
     texts = [drawn.text for drawn in (*markers, *decoys)]
     doubled = sorted({text for text in texts if texts.count(text) > 1})
     if doubled:
@@ -120,10 +129,15 @@ def _add_edge(
     parts.append(edge)
 
 
+def _fresh(seed: int, salt: str) -> str:
+    return hashlib.sha256(f"{seed}:{salt}".encode()).hexdigest()[:16]
+
+
 def _marker(marker: MarkerSpec, chance: random.Random, taken: set[str]) -> Drawn:
     text = marker.text if marker.text is not None else _untaken(marker.pattern, chance, taken)
     taken.add(text)
-    return Drawn(marker.id, text, marker.depth, _filled(marker.sentence, text, marker.id), marker.place)
+    sentence = _filled(marker.sentence, text, marker.id)
+    return Drawn(marker.id, text, marker.fraction, sentence, marker.place, marker)
 
 
 def _untaken(pattern: str, chance: random.Random, taken: set[str]) -> str:
@@ -146,17 +160,24 @@ def _from_pattern(pattern: str, chance: random.Random) -> str:
     return drawn.replace("{word}", chance.choice(WORDS))
 
 
-def _decoy(decoy: DecoySpec, marker: str) -> Drawn:
-    text = decoy.text if decoy.text is not None else _swapped(marker)
-    return Drawn(decoy.of, text, decoy.depth, _filled(decoy.sentence, text, decoy.of), "line")
+def _decoy(decoy: DecoySpec, spec: MarkerSpec, marker: str, chance: random.Random, taken: set[str]) -> Drawn:
+    if decoy.text is not None:
+        text = decoy.text
+    elif decoy.kind == "superseded":
+        text = _untaken(spec.pattern, chance, taken)
+    else:
+        text = _swapped(marker, taken)
+    taken.add(text)
+    return Drawn(decoy.of, text, decoy.fraction, _filled(decoy.sentence, text, decoy.of), "line", decoy)
 
 
-def _swapped(text: str) -> str:
-    """`text` with its last two unlike neighbours exchanged: the same characters, another string."""
+def _swapped(text: str, taken: set[str]) -> str:
+    """`text` with two unlike neighbours exchanged, the last ones that give a string not yet planted."""
     for at in range(len(text) - 2, -1, -1):
-        if text[at] != text[at + 1]:
-            return text[:at] + text[at + 1] + text[at] + text[at + 2 :]
-    raise UsageError(f"haystack: no decoy can be made of {text!r}; give its text")
+        swapped = text[:at] + text[at + 1] + text[at] + text[at + 2 :]
+        if swapped != text and swapped not in taken:
+            return swapped
+    raise UsageError(f"haystack: no further decoy can be made of {text!r}; give its text")
 
 
 def _filled(sentence: str, text: str, marker_id: str) -> str:

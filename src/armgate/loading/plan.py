@@ -10,6 +10,7 @@ import armgate
 from armgate.errors import DeclarationError, Problem
 from armgate.loading.campaigns import LoadedCampaign, load_campaign
 from armgate.loading.contracts import load_contract
+from armgate.loading.haystacks import named_haystack
 from armgate.loading.probes import Rendered, expanded, rendered
 from armgate.loading.strict_yaml import Document, load_document, nearest, validate
 from armgate.loading.tasks import load_task
@@ -61,7 +62,7 @@ def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
     ladder = validate(document, Ladder)
     inputs.add(ladder_path)
     builder = _GateBuilder(workspace, document, known, inputs, loaded)
-    gates = tuple(builder.gate(index, gate) for index, gate in enumerate(ladder.gates))
+    gates = tuple(builder.gate(index, gate, repeat_of) for index, gate, repeat_of in ladder.climbed)
     builder.finish()
     boots = _boots(loaded.arms)
     planned = tuple(gate for gate in gates if gate is not None)
@@ -122,13 +123,14 @@ class _GateBuilder:
         if self.problems:
             raise DeclarationError(dict.fromkeys(self.problems))
 
-    def gate(self, index: int, gate: Gate) -> PlannedGate | None:
+    def gate(self, index: int, gate: Gate, repeat_of: str | None) -> PlannedGate | None:
         where = ("gates", index)
         before = len(self.problems)
         if gate.check not in self.known.families:
             hint = nearest(gate.check, list(self.known.families))
             self._refuse((*where, "check"), f"no check {gate.check!r}", hint)
             return None
+        gate = self._with_recipe(where, gate)
         for field, message in self.known.gate_problems(gate):
             self._refuse((*where, field), message)
         if gate.reference is not None and gate.reference not in self.arms:
@@ -149,7 +151,29 @@ class _GateBuilder:
             family=gate.family or self.known.families[gate.check],
             compares=gate.check in self.known.comparing,
             probes=kept,
+            repeat_of=repeat_of,
         )
+
+    def _with_recipe(self, where: tuple[str | int, ...], gate: Gate) -> Gate:
+        """The gate with the recipe in place of a haystack's name."""
+        if not isinstance(gate.haystack, str):
+            return gate
+        try:
+            spec, path = named_haystack(self.workspace, gate.haystack)
+        except DeclarationError as error:
+            self._refuse_all((*where, "haystack"), error)
+            return gate
+        self.inputs.add(path)
+        return gate.model_copy(update={"haystack": spec})
+
+    def _refuse_all(self, where: tuple[str | int, ...], error: DeclarationError) -> None:
+        """Problems of another file as they are; those without a file are told at `where` of the ladder."""
+        for problem in error.problems:
+            if problem.file is not None:
+                self.problems.append(problem)
+            else:
+                message = f"{problem.where}: {problem.message}" if problem.where else problem.message
+                self._refuse(where, message, problem.hint)
 
     def _refuse(self, path: Sequence[str | int], message: str, hint: str | None = None) -> None:
         self.problems.append(self.document.problem(path, message, hint))
@@ -207,12 +231,8 @@ class _GateBuilder:
         try:
             made = rendered(self.workspace, gate.probes[number])
         except DeclarationError as error:
-            for problem in error.problems:
-                if problem.file is not None:
-                    self.problems.append(problem)
-                else:
-                    message = f"{problem.where}: {problem.message}" if problem.where else problem.message
-                    self._refuse((*where, "probes", number), message, problem.hint)
+            field = ("haystack",) if gate.haystack is not None else ("probes", number)
+            self._refuse_all((*where, *field), error)
             return None
         for file in made.files:
             self.inputs.add(file)

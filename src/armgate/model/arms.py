@@ -117,6 +117,10 @@ DEEP_KEYS = frozenset({"serve", "sampling", "storage", "deadlines", "chat_templa
 """Settings whose mappings are merged key by key when an arm overrides the defaults."""
 
 
+WINDOW_SETTINGS = ("max_model_len", "context_length", "ctx_size", "n_ctx", "max_seq_len")
+"""The setting of the context's length in vLLM, SGLang, llama.cpp, llama-cpp-python and TensorRT-LLM."""
+
+
 class Arm(Frozen):
     """One resolved arm: every setting that it will be booted and probed with."""
 
@@ -143,6 +147,20 @@ class Arm(Frozen):
     def depth(self) -> int:
         """Draft tokens proposed per step; 0 without speculation."""
         return self.speculative.depth if self.speculative else 0
+
+    @property
+    def window_tokens(self) -> int | None:
+        """The context that the serve settings promise, in whatever the engine calls it."""
+        found = (self.serve.get(name) for name in WINDOW_SETTINGS)
+        return next((value for value in found if type(value) is int), None)
+
+    @property
+    def template_switches(self) -> dict[str, Json]:
+        """What every request of this arm hands to the chat template."""
+        switches = dict(self.chat_template_kwargs)
+        if self.thinking != "as_served":
+            switches.setdefault("enable_thinking", self.thinking == "on")
+        return switches
 
 
 Metric = Literal["decode_wall", "decode_span", "end_to_end", "ttft"]

@@ -62,6 +62,8 @@ class GateEvidence(Frozen):
     """The reference arm's repeat of its own samples: the noise floor of a comparison."""
     counters_before: Counters | None = None
     counters_after: Counters | None = None
+    not_sent: dict[str, str] = Field(default_factory=dict)
+    """Probes that were not sent, and the condition that kept them: `exceeds_context`, ..."""
     engine_died: str | None = None
     """What the launcher saw if the engine ended during this gate."""
     planned_samples: int

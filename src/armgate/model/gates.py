@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from armgate.model.base import Frozen, Json, Name
-from armgate.model.haystack import HaystackSpec
+from armgate.model.haystack import HaystackOrName, HaystackSpec, Sweep
 from armgate.model.load import Arrivals, Grid, Prefix
 from armgate.model.outcome import Family
 
@@ -53,6 +53,8 @@ class Probe(Frozen):
         sources = (self.prompt, self.template, self.messages, self.haystack)
         if sum(source is not None for source in sources) != 1:
             raise ValueError("exactly one of prompt, template, messages, haystack")
+        if self.haystack is not None and not self.haystack.has_length:
+            raise ValueError("haystack: exactly one of target_tokens and lines")
         refuse_library_keys(self.body)
         return self
 
@@ -98,9 +100,14 @@ class Gate(Frozen):
     task: Name | None = None
     extract: Literal["content", "fenced_block"] | None = None
     """Code gates: what text is run. `content` is the channel verbatim."""
-    haystack: HaystackSpec | None = None
+    haystack: HaystackOrName | None = None
+    """A recipe, or the name of one in `gates/haystacks/`."""
     ask: Literal["together", "one_each"] = "together"
     """Retrieval gates: one request for all markers, or one request (and one haystack) for each."""
+    answer: Literal["text", "json_array"] = "text"
+    """Retrieval gates: a text that contains the markers, or exactly a JSON array of them as asked for."""
+    sweep: Sweep | None = None
+    """Retrieval gates: the haystack at these lengths, its marker at these depths, by these seeds."""
     reference: Name | None = None
     requires: tuple[Name, ...] = ()
     on_failure: Literal["continue", "stop"] = "continue"
@@ -124,6 +131,17 @@ class Gate(Frozen):
         return self
 
 
+class Drift(Frozen):
+    """Repeat a gate when all others are done: what held before the load may not hold after it.
+
+    `gate` is the first contract gate where none is named. The repeat is a gate of its own, `<gate>-again`.
+    """
+
+    gate: Name | None = None
+    required: bool = False
+    why: str = "a contract that held before the load has to hold after it"
+
+
 class Ladder(Frozen):
     """Ordered gates. `requires` looks back only, so the order is also an order of execution."""
 
@@ -131,6 +149,7 @@ class Ladder(Frozen):
     id: Name
     says: str | None = None
     gates: tuple[Gate, ...] = Field(min_length=1)
+    drift: Drift | None = None
 
     @model_validator(mode="after")
     def _holds_together(self) -> Ladder:
@@ -151,6 +170,44 @@ class Ladder(Frozen):
         if not any(gate.required for gate in self.gates):
             raise ValueError("a ladder without a required gate accepts everything")
         return self
+
+    @model_validator(mode="after")
+    def _drift_can_be_seen(self) -> Ladder:
+        if self.drift is None:
+            return self
+        again = self.drift_gate
+        if again is None:
+            named = self.drift.gate
+            raise ValueError(f"drift: no gate {named!r}" if named else "drift: no gate of check 'contract'")
+        if self.drift.required and not again.required:
+            raise ValueError(f"drift: required, and gate {again.id!r} that it repeats is advisory")
+        if any(gate.id == again.id + AGAIN for gate in self.gates):
+            raise ValueError(f"drift: {again.id + AGAIN!r} is the name of the repeat")
+        return self
+
+    @property
+    def drift_gate(self) -> Gate | None:
+        """The gate that is repeated at the end of every boot."""
+        if self.drift is None:
+            return None
+        wanted = self.drift.gate
+        fits = (g for g in self.gates if (g.check == "contract" if wanted is None else g.id == wanted))
+        return next(fits, None)
+
+    @property
+    def climbed(self) -> tuple[tuple[int, Gate, Name | None], ...]:
+        """The gates in their order, the repeat of `drift` last: place in the file, gate, what it repeats."""
+        declared = tuple((place, gate, None) for place, gate in enumerate(self.gates))
+        gate, drift = self.drift_gate, self.drift
+        if gate is None or drift is None:
+            return declared
+        changes = {"id": gate.id + AGAIN, "required": drift.required, "why": drift.why}
+        again = gate.model_copy(update={**changes, "requires": (gate.id,), "on_failure": "continue"})
+        return (*declared, (self.gates.index(gate), again, gate.id))
+
+
+AGAIN = "-again"
+"""What a repeated gate's name ends with."""
 
 
 IDENTITY = "identity"

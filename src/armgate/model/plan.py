@@ -40,6 +40,8 @@ class PlannedGate(Frozen):
     compares: bool
     """Whether its samples are compared with the reference arm's, or with a repeat of an arm's own."""
     probes: tuple[PlannedProbe, ...]
+    repeat_of: Name | None = None
+    """The gate that this one repeats at the end of the boot, to see drift."""
 
     def reference_of(self, arm: Arm) -> str:
         """The arm that this gate compares `arm` with: the gate's own, else the arm's."""

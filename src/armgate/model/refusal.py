@@ -10,17 +10,31 @@ from armgate.model.response import ServerError, Void
 
 _ANY_CASE = re.IGNORECASE | re.DOTALL
 _CONTEXT = re.compile(
-    r"context.(length|window|size)|maximum (sequence|model) len|max_model_len|prompt is too long"
-    r"|(input|prompt).{0,60}(too long|longer than|exceeds)",
+    r"context.(length|window|size)|maximum (sequence|model|input) len|max_model_len|prompt is too long"
+    r"|(input|prompt|tokens?)\b.{0,60}(too long|longer than|larger than|greater than|exceeds?\b)"
+    r"|(input|prompt|tokens?)\b.{0,60}(must be <=|must have less than|should not exceed)"
+    r"|too many (input |prompt )?tokens",
     _ANY_CASE,
 )
-_COMPLETION = re.compile(r"completion|output tokens|max_tokens", _ANY_CASE)
-_PROMPT_COUNT = re.compile(
-    r"(\d+) tokens from the input|\((\d+) in the messages|(\d+) input tokens|(?:input|prompt) \((\d+) tokens"
-    r"|prompt (?:contains|has)(?: at least)? (\d+)",
-    _ANY_CASE,
+_COMPLETION = re.compile(r"completion|output tokens|max_(new_)?tokens\b|total requested", _ANY_CASE)
+_PROMPT_COUNT = (
+    re.compile(r"(\d+) tokens from the input|\((\d+) in the messages|(\d+) input tokens", _ANY_CASE),
+    re.compile(r"given: (\d+)|(\d+) `inputs` tokens", _ANY_CASE),
+    re.compile(r"(?:input|prompt|request|requested tokens) \((?:length )?(\d+)", _ANY_CASE),
+    re.compile(r"prompt (?:contains|has)(?: at least)? (\d+)", _ANY_CASE),
+    re.compile(
+        r"(?:prompt|input|token)s?(?: token)?.(?:length|count|len)\w*(?: of| is|:)? \(?(\d+)", _ANY_CASE
+    ),
+    re.compile(r"(?:prompt|input) is too long:? \(?(\d+) tokens", _ANY_CASE),
 )
-_LIMIT = re.compile(r"(?:context|sequence|model) (?:length|window|size) (?:is |of |\()?(\d+)", _ANY_CASE)
+_LIMIT = (
+    re.compile(r"(?:context|sequence|model) (?:length|window|size) (?:is |of |\()?(\d+)", _ANY_CASE),
+    re.compile(
+        r"(?:maximum|max|allowed|model|input)[\w ]* (?:length|limit)(?: is| of|:)? \(?(\d+)", _ANY_CASE
+    ),
+    re.compile(r"max_\w+(?: of| is|:|=)? \(?(\d+)|limit(?: is| of|:)? \(?(\d+)", _ANY_CASE),
+    re.compile(r"(?:must be <=|less than|should not exceed|>) (\d+)", _ANY_CASE),
+)
 _NOT_SUPPORTED = re.compile(
     r"not (?:yet )?(?:supported|permitted|allowed)|unsupported|unrecognized"
     r"|unknown (?:parameter|field|argument)|extra_forbidden|extra inputs",
@@ -42,23 +56,33 @@ _BY_STATUS = {
 
 
 def refusal_of(
-    status: int, errors: Sequence[ServerError], window_tokens: int | None, prompt_tokens: int | None
+    status: int,
+    errors: Sequence[ServerError],
+    window_tokens: int | None,
+    prompt_tokens: int | None,
+    cap_tokens: int | None = None,
 ) -> Void:
     """Puts an HTTP status of 300 or more and the body's errors into a cause.
 
     `context_rejected` fails (runtime) where the promised window holds the prompt and is `out_of_range`
     where it does not; the prompt's length is `prompt_tokens`, else what the error itself names. A
-    prompt that fits with a cap that does not is `max_tokens_overflow`: our request, not the arm.
-    Sources: error texts of vLLM, SGLang and llama.cpp.
+    prompt that fits with a cap that does not is `max_tokens_overflow`: our request, not the arm; but not
+    where the promised window holds both. Sources: error texts of vLLM, SGLang, llama.cpp, Text Generation
+    Inference, TensorRT-LLM, MLC, TabbyAPI and llama-cpp-python.
     """
     error = errors[0] if errors else ServerError(message="no message")
     told = f"HTTP {status}: {error.message}" + (f" (parameter {error.param})" if error.param else "")
+    if status >= 400 and says_context(error):
+        return context_refused(told, error, window_tokens, prompt_tokens, cap_tokens)
     words = f"{error.type or ''} {error.message}"
-    if status >= 400 and _CONTEXT.search(words):
-        return _context(told, error, window_tokens, prompt_tokens)
     if status >= 500 and _ENGINE_DEAD.search(words):
         return Void(cause="engine_crash", message=told, fails_as=Family.RUNTIME)
     return Void(cause=_cause(status, error, words), message=told)
+
+
+def says_context(error: ServerError) -> bool:
+    """Whether an error is about the length of the input."""
+    return _CONTEXT.search(f"{error.type or ''} {error.code or ''} {error.message}") is not None
 
 
 def _cause(status: int, error: ServerError, words: str) -> str:
@@ -70,16 +94,31 @@ def _cause(status: int, error: ServerError, words: str) -> str:
     return "request_unsupported_on_arm" if refused else "request_refused"
 
 
-def _context(told: str, error: ServerError, window_tokens: int | None, prompt_tokens: int | None) -> Void:
+def context_refused(
+    told: str,
+    error: ServerError,
+    window_tokens: int | None,
+    prompt_tokens: int | None,
+    cap_tokens: int | None = None,
+) -> Void:
+    """The cause of a refusal for length, under whatever status or inside a stream; both numbers are kept."""
     named, limit = _prompt_named(error), _limit_named(error)
-    if _COMPLETION.search(error.message) and (named is None or limit is None or named < limit):
-        return Void(cause="max_tokens_overflow", message=told)
-    if window_tokens is None:
-        return Void(cause="context_rejected", message=told)
     length = named if prompt_tokens is None else prompt_tokens
+    numbers = {"prompt_tokens": length, "limit_tokens": limit, "window_tokens": window_tokens}
+    known = {name: number for name, number in numbers.items() if number is not None}
+    whole = None if length is None or cap_tokens is None else length + cap_tokens
+    held = window_tokens is not None and whole is not None and whole <= window_tokens
+    sum_alone = named is None or limit is None or named < limit
+    if not held and sum_alone and _COMPLETION.search(error.message):
+        return Void(cause="max_tokens_overflow", message=told, numbers=known)
+    if window_tokens is None:
+        return Void(cause="context_rejected", message=told, numbers=known)
     if length is not None and length > window_tokens:
-        return Void(cause="out_of_range", message=f"{told} (window promised: {window_tokens})")
-    return Void(cause="context_rejected", message=told, fails_as=Family.RUNTIME)
+        message = f"{told} ({length} prompt tokens, window promised: {window_tokens})"
+        return Void(cause="out_of_range", message=message, numbers=known)
+    sent = "an uncounted prompt" if length is None else f"{length} prompt tokens"
+    message = f"{told} ({sent}, window promised: {window_tokens})"
+    return Void(cause="context_rejected", message=message, fails_as=Family.RUNTIME, numbers=known)
 
 
 def _prompt_named(error: ServerError) -> int | None:
@@ -92,7 +131,11 @@ def _limit_named(error: ServerError) -> int | None:
     return size if type(size) is int else _number(_LIMIT, error.message)
 
 
-def _number(pattern: re.Pattern[str], text: str) -> int | None:
-    found = pattern.search(text)
-    digits = next((group for group in found.groups() if group), "") if found else ""
-    return int(digits) if 0 < len(digits) < 12 else None
+def _number(patterns: Sequence[re.Pattern[str]], text: str) -> int | None:
+    """The number of the first pattern that finds one, the most telling pattern first."""
+    for pattern in patterns:
+        found = pattern.search(text)
+        digits = next((group for group in found.groups() if group), "") if found else ""
+        if 0 < len(digits) < 12:
+            return int(digits)
+    return None

@@ -156,3 +156,5 @@ class Void(Frozen):
     cause: str
     message: str
     fails_as: Family | None = None
+    numbers: dict[str, int] = {}
+    """What the message counts, by name: `prompt_tokens`, `served_tokens`, `limit_tokens`, ..."""

@@ -9,7 +9,7 @@ from armgate.model.base import Frozen, Json
 from armgate.model.clauses.markers import REASONING_FAMILIES
 from armgate.model.exchange import Exchange, Fate
 from armgate.model.outcome import Family
-from armgate.model.refusal import refusal_of
+from armgate.model.refusal import context_refused, refusal_of, says_context
 from armgate.model.response import Response, Void
 
 Thinking = Literal["on", "off", "as_served"]
@@ -23,12 +23,16 @@ _THINKING_MARKS = tuple(
 _SERVER_STOPS = ("abort", "error", "cancelled")
 _MASK = "*"
 
+TEMPLATE_SHARE = 0.97
+"""What is left of a count where a template is counted on one side only; less is a cut prompt."""
+
 
 class Asked(Frozen):
     """What was asked of the exchange besides its body; what is `None` is not checked.
 
     `sampling` are the parameters that the request must name with these values. `window_tokens` is the
-    context that the arm's pins promise, `prompt_tokens` the input's length by the arm's own tokenizer.
+    context that the arm's pins promise, `prompt_tokens` the input's length by the arm's own tokenizer,
+    `least_served` the fewest tokens that the server may report for all of it (`prompt_tokens` if `None`).
     `fresh_prefix` demands that no prompt token came out of a cache, save the `template_tokens` that every
     prompt of the arm begins with; `warm_prefix` demands that more than those did.
     """
@@ -37,6 +41,7 @@ class Asked(Frozen):
     sampling: dict[str, Json] = {}
     window_tokens: int | None = None
     prompt_tokens: int | None = None
+    least_served: int | None = None
     fresh_prefix: bool = False
     warm_prefix: bool = False
     template_tokens: int = 0
@@ -74,12 +79,17 @@ def _no_answer(exchange: Exchange, response: Response, asked: Asked) -> Void | N
 def _http_error(exchange: Exchange, response: Response, asked: Asked) -> Void | None:
     if exchange.status is None or exchange.status < 300:
         return None
-    return refusal_of(exchange.status, response.errors, asked.window_tokens, asked.prompt_tokens)
+    return refusal_of(
+        exchange.status, response.errors, asked.window_tokens, asked.prompt_tokens, exchange.cap_tokens
+    )
 
 
 def _error_in_stream(exchange: Exchange, response: Response, asked: Asked) -> Void | None:
     if response.errors:
         first = response.errors[0]
+        if asked.window_tokens is not None and says_context(first) and not response.has_text:
+            told = f"under status {exchange.status}: {first.message}"
+            return context_refused(told, first, asked.window_tokens, asked.prompt_tokens, exchange.cap_tokens)
         kind = f" ({first.type or ''} {first.code or ''})".replace("( ", "(").replace(" )", ")")
         told = f"{first.message}{kind if first.type or first.code else ''}"
         return Void(cause="server_error_in_stream", message=f"the server reported an error under 200: {told}")
@@ -187,11 +197,14 @@ def _prompt(exchange: Exchange, response: Response, asked: Asked) -> Void | None
         return None
     if asked.window_tokens is not None and asked.prompt_tokens > asked.window_tokens:
         promised = f"{asked.prompt_tokens} tokens sent into a window of {asked.window_tokens}"
-        return Void(cause="out_of_range", message=promised)
+        numbers = {"prompt_tokens": asked.prompt_tokens, "window_tokens": asked.window_tokens}
+        return Void(cause="out_of_range", message=promised, numbers=numbers)
     seen = response.usage.prompt_tokens if response.usage else None
-    if seen is not None and seen < 0.97 * asked.prompt_tokens:
+    least = asked.prompt_tokens if asked.least_served is None else asked.least_served
+    if seen is not None and seen < TEMPLATE_SHARE * least:
         cut = f"the server saw {seen} of {asked.prompt_tokens} prompt tokens"
-        return Void(cause="prompt_truncated", message=cut, fails_as=Family.RUNTIME)
+        numbers = {"prompt_tokens": asked.prompt_tokens, "served_tokens": seen}
+        return Void(cause="prompt_truncated", message=cut, fails_as=Family.RUNTIME, numbers=numbers)
     return None
 
 

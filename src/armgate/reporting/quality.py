@@ -12,6 +12,7 @@ from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Family, Outcome, Verdict, arm_verdict, flag, worst
 from armgate.model.plan import Plan
 from armgate.model.quality import Flags, GateRecord, Identity, OutcomeCounts, QualityRecord
+from armgate.reporting.context import context_limits, window_findings
 
 Boots = Mapping[int, tuple[BootRecord, Mapping[str, Verdict]]]
 
@@ -41,7 +42,10 @@ def quality_record(
         measurements=_measurements(gates),
         memory=dict(memory or {}),
         boots={f"{number:02d}": _boot_facts(record) for number, (record, _) in boots.items()},
-        findings=tuple(f for gate in gates for v in gate.verdicts.values() for f in v.findings),
+        findings=(
+            *window_findings(arm, [record for record, _ in boots.values()]),
+            *(f for gate in gates for v in gate.verdicts.values() for f in v.findings),
+        ),
         diagnostics=tuple(d for gate in gates for v in gate.verdicts.values() for d in v.diagnostics),
         limits=_limits(arm, plan, boots, gates),
     )
@@ -154,4 +158,5 @@ def _limits(arm: Arm, plan: Plan, boots: Boots, gates: Sequence[GateRecord]) -> 
         limits.append(f"advisory gates decide nothing: {', '.join(advisory)}")
     if arm.reference == arm.name and any(p.gate.check == "losslessness" for p in plan.gates):
         limits.append("losslessness was judged against this arm's own repeat, not against another arm")
+    limits += context_limits(arm, [record for record, _ in boots.values()], gates)
     return tuple(limits)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from armgate.analysis.depths import DepthHits, DepthRates, retrieval_step, speedup_by_depth
+from armgate.analysis.depths import DepthRates, speedup_by_depth
+from armgate.judging.heatmap import DepthHits, retrieval_step
 from armgate.judging.losslessness import compare_sides, sample_verdicts
 from armgate.judging.rates import rates_of, ttft_by_cache
 from armgate.model.evidence import Sample

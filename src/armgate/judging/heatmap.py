@@ -1,0 +1,120 @@
+"""A sweep's table: right answers by prompt length and marker depth, where they stop, what caching does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from armgate.judging.kinds.speed import sample_rates
+from armgate.judging.rates import ttft_by_cache
+from armgate.model.base import Json
+from armgate.model.comparison import RetrievalStep
+from armgate.model.evidence import GateEvidence, Sample
+from armgate.model.outcome import Finding, Outcome, SampleVerdict
+from armgate.model.windows import PromptLength
+
+CHUNK_SETTINGS = ("max_num_batched_tokens", "chunked_prefill_size", "ubatch_size")
+"""The setting of the prefill chunk's size in vLLM, SGLang and llama.cpp."""
+
+
+class DepthHits(NamedTuple):
+    """Retrieval at one prompt length in tokens: right answers of n."""
+
+    depth_tokens: int
+    right: int
+    n: int
+
+
+def heat_map(
+    evidence: GateEvidence, samples: Sequence[SampleVerdict], lengths: Mapping[str, PromptLength]
+) -> tuple[list[Json], list[Finding]]:
+    """One row per cell, lengths and depths in declared order, and a finding where retrieval breaks off.
+
+    A row has the length asked and served, the depth asked and reached, and its samples by outcome; a cell
+    that was not sent says why and counts nowhere.
+    """
+    by_probe: dict[str, list[tuple[Sample, SampleVerdict]]] = {}
+    for sample, verdict in zip(evidence.samples, samples, strict=True):
+        by_probe.setdefault(sample.probe.id, []).append((sample, verdict))
+    rows = []
+    for probe in evidence.gate.probes:
+        assert probe.haystack is not None
+        row: Json = {
+            "probe": probe.id,
+            "length": probe.haystack.target_tokens,
+            "depth": probe.haystack.markers[0].fraction,
+            "seed": probe.haystack.seed,
+            "not_sent": evidence.not_sent.get(probe.id),
+        }
+        rows.append(row | _cell(by_probe.get(probe.id, []), lengths))
+    return rows, _broken_off(evidence, rows)
+
+
+def _cell(judged: Sequence[tuple[Sample, SampleVerdict]], lengths: Mapping[str, PromptLength]) -> Json:
+    if not judged:
+        return {"served_tokens": None, "n": 0}
+    first = judged[0][0]
+    outcomes = [verdict.outcome for _, verdict in judged]
+    placed = first.context.get("markers") or [{}]
+    return {
+        "served_tokens": lengths[first.id].actual,
+        "marker_token": placed[0].get("token_offset"),
+        "n": len(judged),
+        **{str(outcome): outcomes.count(outcome) for outcome in Outcome if outcome in outcomes},
+    }
+
+
+def _broken_off(evidence: GateEvidence, rows: Sequence[Json]) -> list[Finding]:
+    hits: dict[int, list[int]] = {}
+    for row in rows:
+        right, wrong = row.get("passed", 0), row.get("failed", 0)
+        if row["served_tokens"] is not None and right + wrong:
+            tally = hits.setdefault(row["served_tokens"], [0, 0])
+            tally[0] += right
+            tally[1] += right + wrong
+    chunk = next((evidence.arm.serve[name] for name in CHUNK_SETTINGS if name in evidence.arm.serve), None)
+    step = retrieval_step(
+        [DepthHits(length, *tally) for length, tally in hits.items()], chunk if type(chunk) is int else None
+    )
+    if step is None:
+        return []
+    message = f"right up to {step.last_good_tokens} tokens, wrong from {step.first_bad_tokens} tokens on"
+    if step.at_chunk_boundary:
+        message += (
+            f"; the prefill chunk of {step.chunk_tokens} tokens lies between, so suspect chunked prefill"
+        )
+    kind = "step_at_chunk_boundary" if step.at_chunk_boundary else "retrieval_step"
+    return [Finding(kind=kind, message=message)]
+
+
+def retrieval_step(rows: Sequence[DepthHits], chunk_tokens: int | None) -> RetrievalStep | None:
+    """Where retrieval breaks for good, and whether the prefill chunk's size lies in that gap.
+
+    `None` where it never breaks, or never worked. A length is good from half of its answers right on.
+    """
+    ordered = sorted(rows)
+    good = [row for row in ordered if 2 * row.right >= row.n]
+    if not good:
+        return None
+    beyond = [row for row in ordered if row.depth_tokens > good[-1].depth_tokens]
+    if not beyond:
+        return None
+    last_good, first_bad = good[-1].depth_tokens, beyond[0].depth_tokens
+    return RetrievalStep(
+        last_good_tokens=last_good,
+        first_bad_tokens=first_bad,
+        chunk_tokens=chunk_tokens,
+        at_chunk_boundary=chunk_tokens is not None and last_good <= chunk_tokens < first_bad,
+    )
+
+
+def caching(evidence: GateEvidence) -> dict[str, Json]:
+    """TTFT by what the prefix cache did, for each prompt that was sent more than once; never pooled."""
+    found: dict[str, Json] = {}
+    for probe in evidence.gate.probes:
+        runs = [
+            sample_rates(sample, evidence.arm) for sample in evidence.samples if sample.probe.id == probe.id
+        ]
+        if len(runs) > 1:
+            found[probe.id] = {**ttft_by_cache(runs).model_dump(mode="json"), "unit": "s"}
+    return found

@@ -1,0 +1,49 @@
+"""Haystack recipes in files of their own, and what of a recipe can be refused before anything is booted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from armgate.errors import DeclarationError, Problem, UsageError
+from armgate.loading.markers import draw
+from armgate.loading.strict_yaml import load_document, validate
+from armgate.loading.workspace import Workspace
+from armgate.model.base import digest_bytes
+from armgate.model.haystack import CorpusFiller, HaystackFile, HaystackSpec
+
+FOLDER = "gates/haystacks"
+
+
+def named_haystack(workspace: Workspace, name: str) -> tuple[HaystackSpec, Path]:
+    """The recipe that a ladder names, and its file. Raises DeclarationError with file, line and field."""
+    path = workspace.named(FOLDER, name, ".yaml")
+    declared = validate(load_document(path), HaystackFile)
+    if declared.id != name:
+        raise DeclarationError(
+            [Problem(path, None, None, "id", f"is {declared.id!r}, the file says {name!r}")]
+        )
+    fields = {field: getattr(declared, field) for field in HaystackSpec.model_fields}
+    return HaystackSpec.model_construct(**fields), path
+
+
+def corpus_file(workspace: Workspace, filler: CorpusFiller) -> Path:
+    """The corpus, if it is the pinned one; else DeclarationError with both digests."""
+    path = workspace.path(filler.file)
+    if not path.is_file():
+        raise DeclarationError([Problem(None, None, None, "filler.file", f"no such file: {filler.file}")])
+    seen = digest_bytes(path.read_bytes()).removeprefix("sha256:")
+    if seen != filler.sha256:
+        message = f"{filler.file} has sha256 {seen}, the recipe pins {filler.sha256}"
+        raise DeclarationError([Problem(None, None, None, "filler.sha256", message)])
+    return path
+
+
+def refuse_unbuildable(spec: HaystackSpec) -> None:
+    """Raises DeclarationError where no text can follow from the recipe, whatever the tokenizer."""
+    if not spec.has_length:
+        problem = "no length: give target_tokens or lines, or a sweep on the gate"
+        raise DeclarationError([Problem(None, None, None, "haystack", problem)])
+    try:
+        draw(spec)
+    except UsageError as error:
+        raise DeclarationError([Problem(None, None, None, "haystack", str(error))]) from None
