@@ -9,9 +9,9 @@ from armgate.judging.counters import (
     counter_deltas,
     gauge,
     in_flight_tokens,
-    interference,
     reset_evidence,
 )
+from armgate.judging.interference import interference
 from armgate.model.evidence import Counters
 from armgate.model.measures import CounterDeltas, Traffic
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from armgate.judging.checks import CHECKS
+from armgate.judging.observation import observed
 from armgate.judging.protocol import gate_problems
 from armgate.model.arms import Arm, ProcessLauncher, Speculative
 from armgate.model.evidence import Counters, GateEvidence, Sample
@@ -80,7 +81,7 @@ def judge(check: str, samples: list[Sample], planned: int | None = None, **chang
         planned_samples=planned if planned is not None else len(samples),
         **changes,
     )
-    return CHECKS[check].judge(evidence, PLAN)
+    return observed(CHECKS[check].judge(evidence, PLAN), evidence)
 
 
 @pytest.mark.parametrize("check", ["responds", "speed", "acceptance"])

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from armgate.model.measures import MemorySample
-from armgate.telemetry.process_memory import MemoryTrace, load_trace, read_memory, summarise_memory
+from armgate.model.memory import MemorySample
+from armgate.telemetry.process_memory import MemoryTrace, load_trace, read_memory
 
 MB = 1024 * 1024
 
@@ -59,8 +59,8 @@ async def test_a_trace_writes_its_readings_from_entry_to_exit(tmp_path: Path) ->
         written = load_trace(lines)
     assert written == trace.samples
     assert len(written) >= 4
-    assert written[0].at_s < 0.05
-    assert written[-1].at_s >= 0.2
+    began_s = written[0].at_s
+    assert written[-1].at_s - began_s >= 0.2
     assert [s.at_s for s in written] == sorted(s.at_s for s in written)
 
 
@@ -94,21 +94,6 @@ async def test_what_the_block_raises_comes_through_and_the_trace_ends(tmp_path: 
 def test_an_interval_that_is_not_positive_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="positive"):
         MemoryTrace(1, tmp_path / "memory.jsonl", 0.0)
-
-
-def test_the_summary_names_the_extremes_and_when_they_were() -> None:
-    readings = [sample(0.0, 10, 90), sample(1.0, 30, 70, 5), sample(2.1, 30, 60), sample(3.0, None, 95)]
-    found = summarise_memory(reversed(readings))
-    assert (found.rss_peak_bytes, found.rss_peak_at_s) == (30, 1.0)
-    assert (found.available_min_bytes, found.available_min_at_s) == (60, 2.1)
-    assert (found.swap_peak_bytes, found.samples, found.interval_s, found.processes_max) == (5, 4, 1.0, 2)
-    assert "shared pages" in found.rss_formula
-
-
-def test_nothing_seen_is_absent_and_not_zero() -> None:
-    assert summarise_memory([]).absent == "no_reading"
-    gone = summarise_memory([sample(0.0, None)])
-    assert (gone.rss_peak_bytes, gone.absent, gone.available_min_bytes) == (None, "no_process_seen", 100)
 
 
 def test_a_torn_last_line_is_left_out() -> None:

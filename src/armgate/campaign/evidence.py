@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,20 @@ from armgate.errors import DeclarationError, RecordError
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
-from armgate.model.evidence import Counters, GateEvidence, Sample
+from armgate.model.evidence import CounterReading, Counters, GateEvidence, Sample, Surroundings
 from armgate.model.exchange import Exchange
 from armgate.model.exchange_form import parse_exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Probe
 from armgate.model.haystack import CountCheck
+from armgate.model.memory import MemorySample
 from armgate.model.plan import Plan, PlannedGate
 from armgate.model.reading import read_response
 from armgate.model.soundness import Asked, void_of
 from armgate.reporting.run_folder import BootFolder
+from armgate.telemetry.counter_trace import load_counter_trace
 from armgate.telemetry.metrics import parse_counters, unreachable
+from armgate.telemetry.process_memory import load_trace
 
 Entry = dict[str, Json]
 
@@ -123,15 +127,62 @@ class BootEvidence:
         entries = self.events("counters", **wanted)
         if not entries:
             return None
-        entry = entries[0] if when == "before" else entries[-1]
+        return self._counters(entries[0] if when == "before" else entries[-1])
+
+    def _counters(self, entry: Entry) -> Counters:
         if "path" not in entry:
             return unreachable(float(entry["at_s"]), str(entry["error"]))
-        path = self.folder.root / str(entry["path"])
-        try:
-            text = path.read_bytes().decode("utf-8", "replace")
-        except OSError as error:
-            raise RecordError(f"{path} cannot be read: {error.strerror}") from None
+        text = _text(self.folder.root / str(entry["path"]))
         return parse_counters(text, float(entry["at_s"]), int(entry["status"]))
+
+    def surroundings(self, planned: PlannedGate) -> Surroundings:
+        """What was read around and during a gate besides its own exchanges."""
+        gate = planned.gate.id
+        marks = {str(e["state"]): e for e in self.events("gate", gate=gate) if "at_s" in e}
+        started, finished = marks.get("started"), marks.get("finished")
+        return Surroundings(
+            first=self.counters(None, "before"),
+            previous=self._previous(gate),
+            during=tuple(self._during(gate)),
+            log_lines=self._log(started, finished),
+            memory=self._memory(finished),
+            started_s=float(started["at_s"]) if started else None,
+        )
+
+    def _previous(self, gate: str) -> Counters | None:
+        """The last counters of the gate before this one."""
+        last: Entry | None = None
+        for entry in self.events("counters"):
+            if entry["gate"] == gate:
+                break
+            last = entry if entry["when"] == "after" else last
+        return self._counters(last) if last is not None else None
+
+    def _during(self, gate: str) -> Iterator[CounterReading]:
+        path = self.folder.telemetry / f"{gate}.during.jsonl"
+        return load_counter_trace(_text(path).splitlines()) if path.exists() else iter(())
+
+    def _log(self, started: Entry | None, finished: Entry | None) -> tuple[str, ...]:
+        if started is None or finished is None or not self.folder.log.exists():
+            return ()
+        with self.folder.log.open("rb") as log:
+            log.seek(int(started["log_bytes"]))
+            gained = log.read(int(finished["log_bytes"]) - int(started["log_bytes"]))
+        return tuple(gained.decode("utf-8", "replace").splitlines())
+
+    def _memory(self, finished: Entry | None) -> tuple[MemorySample, ...]:
+        path = self.folder.telemetry / "memory.jsonl"
+        if finished is None or not path.exists():
+            return ()
+        until_s = float(finished["at_s"])
+        return tuple(one for one in load_trace(_text(path).splitlines()) if one.at_s <= until_s)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _least_served(context: Entry) -> int | None:
@@ -178,6 +229,7 @@ def gate_evidence(
         reference_arm=own_reference,
         reference_samples=_reference_samples(planned, boot, reference, own_reference),
         control_samples=reference.samples(planned, "repeat") or None if reference is not None else None,
+        repeats=boot.samples(planned, "repeat"),
         counters_before=boot.counters(planned.gate.id, "before"),
         counters_after=boot.counters(planned.gate.id, "after"),
         not_sent={
@@ -186,6 +238,7 @@ def gate_evidence(
         },
         engine_died=str(died[0].get("message", "ended")) if died else None,
         planned_samples=planned.samples,
+        surroundings=boot.surroundings(planned),
     )
 
 

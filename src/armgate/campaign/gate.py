@@ -1,4 +1,4 @@
-"""Runs one gate on a ready boot: probes to exchanges, counters around them, code to execution records.
+"""Runs one gate on a ready boot: probes to exchanges, batch by batch, then code to execution records.
 
 Nothing is judged here. Everything is on disk, and in the boot's ledger, before a verdict looks at it.
 """
@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from armgate.campaign.batches import Batch, batches
+from armgate.campaign.counters import CounterWatch
 from armgate.campaign.counting import PromptCounter
 from armgate.campaign.evidence import BootEvidence
 from armgate.campaign.prompts import NotSent, Prepared, prepare_all
 from armgate.campaign.setting import Setting
 from armgate.client.journal import Journal
 from armgate.client.sampling import request_body
-from armgate.client.scrape import HttpClient, scrape
+from armgate.client.scrape import HttpClient
 from armgate.client.send import send
 from armgate.engines.process import Server
 from armgate.engines.registry import ENGINES
@@ -29,7 +30,7 @@ from armgate.model.exchange import Exchange, Fate
 from armgate.model.gates import Gate, Probe
 from armgate.model.plan import PlannedGate, PlannedProbe
 from armgate.model.reading import read_response
-from armgate.reporting.run_folder import BootFolder, write_atomically, write_model
+from armgate.reporting.run_folder import BootFolder, write_model
 
 READINESS = "readiness"
 DEATH_NOTICE_S = 3.0
@@ -49,6 +50,7 @@ class GateRunner:
     ) -> None:
         self.setting, self.arm, self.folder = setting, arm, folder
         self.server, self.ledger, self.http = server, ledger, http
+        self.counters = CounterWatch(http, server.url, folder, ledger)
         self.refused = ENGINES[arm.engine].refused_parameters(arm)
         self.model_id = setting.model_id(arm)
         self.window: int | None = None
@@ -79,17 +81,25 @@ class GateRunner:
     async def run(self, planned: PlannedGate) -> None:
         """All requests of a gate, then its executions. Stops early only where the engine has ended."""
         gate = planned.gate
-        self.ledger.append({"event": "gate", "gate": gate.id, "state": "started"})
+        self._mark(gate.id, "started")
         try:
-            await self._scrape(gate.id, "before")
-            for spec in planned.probes:
-                await self._sent_or_told(planned, spec)
-            await self._scrape(gate.id, "after")
+            async with self.counters.gate(gate.id):
+                for spec in planned.probes:
+                    await self._sent_or_told(planned, spec)
+                    if len(planned.probes) > 1:
+                        await self.counters.after_probe(spec.id)
             if gate.task is not None:
                 await self._execute(planned)
         except EngineGone as gone:
             self.ledger.append({"event": "engine_died", "gate": gate.id, "message": str(gone)})
-        self.ledger.append({"event": "gate", "gate": gate.id, "state": "finished"})
+        self._mark(gate.id, "finished")
+
+    def _mark(self, gate: str, state: str) -> None:
+        """Where a gate begins and ends, on the machine's monotonic clock and in the server's log."""
+        log = self.server.log
+        size = log.stat().st_size if log.exists() else 0
+        entry = {"event": "gate", "gate": gate, "state": state, "at_s": time.monotonic(), "log_bytes": size}
+        self.ledger.append(entry)
 
     def raise_if_dead(self) -> None:
         if self.server.ended.is_set():
@@ -145,6 +155,7 @@ class GateRunner:
         usage = read_response(exchange).usage if alone else None
         tokens = usage.completion_tokens if usage is not None else None
         self.setting.progress.request_done(planned, tokens, exchange.clock.end_s)
+        self.counters.answered += exchange.fate is Fate.COMPLETE and exchange.status == 200
         return exchange.fate
 
     def _raise_if_gone(self) -> None:
@@ -192,17 +203,6 @@ class GateRunner:
         if gate.deadline_s is None:
             return deadlines
         return deadlines.model_copy(update={"request_s": min(deadlines.request_s, gate.deadline_s)})
-
-    async def _scrape(self, gate: str, when: str) -> None:
-        """The server's counters, raw, around a gate."""
-        path = self.folder.telemetry / f"{gate}.{when}.prom"
-        entry: dict[str, Json] = {"event": "counters", "gate": gate, "when": when, "at_s": time.monotonic()}
-        page = await scrape(self.http, f"{self.server.url}/metrics")
-        if page.status is None:
-            self.ledger.append(entry | {"status": None, "error": page.error})
-            return
-        write_atomically(path, page.body)
-        self.ledger.append(entry | {"status": page.status, "path": self.folder.relative(path)})
 
     async def _execute(self, planned: PlannedGate) -> None:
         """Run the text of every sound sample in the sandbox and keep the record before anyone compares."""

@@ -10,6 +10,7 @@ from armgate.judging.counters import counter_deltas
 from armgate.judging.drift import with_drift
 from armgate.judging.identity import judge_identity
 from armgate.judging.ladder import skip_cause, skipped
+from armgate.judging.observation import observed
 from armgate.model.boots import BootRecord
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
@@ -57,9 +58,8 @@ class BootJudge:
     def _judged(self, planned: PlannedGate, evidence: BootEvidence) -> Verdict:
         gate = planned.gate
         try:
-            return CHECKS[gate.check].judge(
-                gate_evidence(self.plan, planned, evidence, self._reference(planned)), self.plan
-            )
+            seen = gate_evidence(self.plan, planned, evidence, self._reference(planned))
+            return observed(CHECKS[gate.check].judge(seen, self.plan), seen)
         except Exception as error:  # a fault of ours must not end a campaign of hours
             return Verdict(
                 gate=gate.id,

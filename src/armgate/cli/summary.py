@@ -70,6 +70,6 @@ def _accepted(record: QualityRecord) -> str:
 
 
 def _memory(record: QualityRecord) -> str:
-    peaks = [boot.get("rss_peak_bytes") for boot in record.memory.values()]
+    peaks = [boot.get("observed", {}).get("rss_peak_bytes") for boot in record.memory.values()]
     known = [peak for peak in peaks if peak is not None]
     return f"{max(known) / 2**20:.0f}" if known else "unknown"

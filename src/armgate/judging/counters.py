@@ -1,4 +1,4 @@
-"""What a server's counters gained over a gate: acceptance, tokens, finished requests, foreign traffic."""
+"""What a server's counters gained over a gate: acceptance, tokens, finished requests, resets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from armgate.model.evidence import Counters
-from armgate.model.measures import Acceptance, CounterDeltas, Interference, Measure, Traffic
+from armgate.model.measures import Acceptance, CounterDeltas, Measure
 
 NAMES: dict[str, tuple[str, ...]] = {
     "drafts": ("vllm:spec_decode_num_drafts",),
@@ -23,19 +23,23 @@ NAMES: dict[str, tuple[str, ...]] = {
         "sglang:cached_tokens",
     ),
     "preemptions": ("vllm:num_preemptions",),
+    "queue_s": ("vllm:request_queue_time_seconds_sum", "sglang:queue_time_seconds_sum"),
     "finished": ("vllm:request_success", "sglang:num_requests"),
     "running": ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing"),
     "waiting": ("vllm:num_requests_waiting", "sglang:num_queue_reqs", "llamacpp:requests_deferred"),
     "finished_generation_tokens": ("vllm:request_generation_tokens_sum",),
     "kv_cache_usage": ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc", "sglang:token_usage"),
     "accept_length_gauge": ("sglang:spec_accept_length",),
+    "accept_rate_gauge": ("sglang:spec_accept_rate",),
 }
 """Canonical name -> series names, the newest first. Each is also known with `_total`. Never added up."""
 
 GAUGES = frozenset(
-    {"running", "waiting", "finished_generation_tokens", "kv_cache_usage", "accept_length_gauge"}
+    {"running", "waiting", "kv_cache_usage", "accept_length_gauge", "accept_rate_gauge"}
+    | {"finished_generation_tokens"}
 )
 _COUNTERS = frozenset(name for canonical in NAMES.keys() - GAUGES for name in NAMES[canonical])
+SERIES_NAMES = tuple(sorted({name for names in NAMES.values() for name in names}))
 PROCESS_START = "process_start_time_seconds"
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
@@ -91,7 +95,7 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
     if reset is not None:
         return CounterDeltas(available=True, reset=reset, reason="counter_reset")
     pages = _page(before), _page(after)
-    gains = {name: _gain(*pages, name) for name in NAMES if name not in GAUGES}
+    gains = {name: _gain(*pages, name) for name in NAMES if name not in {*GAUGES, "queue_s"}}
     drafts = gains["drafts"]
     unknown = sorted(name for name, gain in gains.items() if gain is None and _find(pages[1], name))
     return CounterDeltas(
@@ -103,6 +107,7 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
         generation_tokens=gains["generation_tokens"],
         cached_tokens=gains["cached_tokens"],
         preemptions=gains["preemptions"],
+        queue_s=_difference(*pages, "queue_s"),
         in_flight_tokens=in_flight_tokens(after),
         finished=_by_label(*pages, "finished", "finished_reason"),
         acceptance=_acceptance(gains, _by_label(*pages, "accepted_per_position", "position")),
@@ -155,23 +160,6 @@ def acceptance_from_counts(
     )
 
 
-def interference(deltas: CounterDeltas, ours: Traffic) -> Interference:
-    """The server's counts minus what this run sent. A failed request of ours may make a figure negative."""
-    if not deltas.available or deltas.reset:
-        return Interference(
-            requests=None, prompt_tokens=None, generation_tokens=None, absent=deltas.reset or deltas.reason
-        )
-    return Interference(
-        requests=_minus(deltas.requests, ours.requests),
-        prompt_tokens=_minus(deltas.prompt_tokens, ours.prompt_tokens),
-        generation_tokens=_minus(deltas.generation_tokens, ours.generation_tokens),
-    )
-
-
-def _minus(server: int | None, ours: int | None) -> int | None:
-    return None if server is None or ours is None else server - ours
-
-
 def _acceptance(gains: Mapping[str, int | None], positions: Mapping[str, int] | None) -> Acceptance | None:
     drafts, proposed, accepted = gains["drafts"], gains["draft_tokens"], gains["accepted_tokens"]
     if drafts is None or proposed is None or accepted is None:
@@ -195,10 +183,15 @@ def _quiescent(before: Page, after: Page) -> bool | None:
 
 
 def _gain(before: Page, after: Page, canonical: str) -> int | None:
+    gained = _difference(before, after, canonical)
+    return None if gained is None else round(gained)
+
+
+def _difference(before: Page, after: Page, canonical: str) -> float | None:
     earlier, later = _find(before, canonical), _find(after, canonical)
     if not earlier or {_identity(s) for s in earlier} != {_identity(s) for s in later}:
         return None
-    return round(sum(s.value for s in later) - sum(s.value for s in earlier))
+    return sum(s.value for s in later) - sum(s.value for s in earlier)
 
 
 def _by_label(before: Page, after: Page, canonical: str, label: str) -> dict[str, int] | None:

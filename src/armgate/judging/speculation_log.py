@@ -76,6 +76,7 @@ def _of_vllm(lines: Sequence[str]) -> SourcedAcceptance | None:
         definition="accepted_prefix",
         n=len(found),
         rate=sum(int(match["accepted"]) for match in found) / drafted,
+        by_interval=True,
         length_low=min(lengths),
         length_high=max(lengths),
     )

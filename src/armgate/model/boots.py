@@ -44,6 +44,8 @@ class BootRecord(Frozen):
     resolved: dict[str, Json] = {}
     """Settings as the server reports them; what it does not report is absent."""
     hardware: dict[str, Json] = {}
+    weight_file_bytes: dict[str, int] = {}
+    """By role: what the model's weight files weigh on disk. No figure of memory in use."""
     started_utc: str | None = None
     ready_s: float | None = None
     """From the start of the program to its first real token."""

@@ -9,6 +9,7 @@ from armgate.model.base import Frozen, Json
 from armgate.model.exchange import Exchange
 from armgate.model.execution import ExecutionRecord
 from armgate.model.gates import Gate, Probe
+from armgate.model.memory import MemorySample
 from armgate.model.outcome import Family
 from armgate.model.response import Response, Void
 
@@ -47,6 +48,29 @@ class Counters(Frozen):
     series: dict[str, float] = Field(default_factory=dict)
 
 
+class CounterReading(Frozen):
+    """One reading during a gate; `after_probe` is set where it was taken between two probes, at rest."""
+
+    counters: Counters
+    after_probe: str | None = None
+
+
+class Surroundings(Frozen):
+    """What was read of the server and its host around and during a gate, besides the gate's own exchanges."""
+
+    first: Counters | None = None
+    """The boot's first counters: a server that was started anew since then voids what came after."""
+    previous: Counters | None = None
+    """The counters after the gate before; what was gained since then, nobody here sent."""
+    during: tuple[CounterReading, ...] = ()
+    log_lines: tuple[str, ...] = ()
+    """What the server's log gained while the gate ran."""
+    memory: tuple[MemorySample, ...] = ()
+    """Readings from the boot's start to the gate's end."""
+    started_s: float | None = None
+    """Of the gate, on the clock of the memory readings."""
+
+
 class GateEvidence(Frozen):
     """All that a gate's verdict may rest on."""
 
@@ -64,6 +88,9 @@ class GateEvidence(Frozen):
     counters_after: Counters | None = None
     not_sent: dict[str, str] = Field(default_factory=dict)
     """Probes that were not sent, and the condition that kept them: `exceeds_context`, ..."""
+    repeats: tuple[Sample, ...] = ()
+    """The arm's own second answers, where it is its own reference."""
+    surroundings: Surroundings = Surroundings()
     engine_died: str | None = None
     """What the launcher saw if the engine ended during this gate."""
     planned_samples: int

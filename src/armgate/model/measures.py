@@ -129,6 +129,8 @@ class SourcedAcceptance(Frozen):
     length_high: float | None = None
     absent: str | None = None
     """Why what the source says is no figure."""
+    by_interval: bool = False
+    """Whether its totals are of the source's own intervals, which do not begin and end with a gate."""
 
 
 class CounterDeltas(Frozen):
@@ -147,6 +149,8 @@ class CounterDeltas(Frozen):
     generation_tokens: int | None = None
     cached_tokens: int | None = None
     preemptions: int | None = None
+    queue_s: float | None = None
+    """Seconds that the requests finished in the window had waited, summed over them."""
     in_flight_tokens: int | None = None
     """Tokens generated, at the later scrape, for requests that had not finished: not lost, not yet summed."""
     finished: dict[str, int] | None = None
@@ -162,6 +166,9 @@ class Traffic(Frozen):
     """What this run itself sent in a window, from its own exchanges."""
 
     requests: int
+    """Requests whose answer came whole, as far as a server counts them: refused ones are not among them."""
+    unanswered: int = 0
+    """Requests that broke off or met a fault of the server, which may have counted them or not."""
     prompt_tokens: int | None = None
     generation_tokens: int | None = None
 
@@ -170,19 +177,52 @@ class Interference(Frozen):
     """The server's counts minus ours. Positive figures are someone else's traffic."""
 
     requests: int | None
+    """Completions that this run did not ask for."""
     prompt_tokens: int | None
     generation_tokens: int | None
+    unanswered: int = 0
+    """Requests of ours that the server may have counted or not: by so many `requests` may be too high."""
+    before: int | None = None
+    """Completions of others between the gate before and this one."""
+    preemptions: int | None = None
+    quiescent: bool | None = None
+    """Whether nothing ran or waited at either end of the window."""
     absent: str | None = None
 
     @property
     def foreign(self) -> bool | None:
-        """`None` where the server's counts cannot tell."""
-        seen = [
-            count
-            for count in (self.requests, self.prompt_tokens, self.generation_tokens)
-            if count is not None
-        ]
-        return any(count > 0 for count in seen) if seen else None
+        """Whether somebody else used the server; `None` where its counts cannot tell.
+
+        Tokens beyond ours without a completion are a request that had not ended, or one of ours that was
+        preempted and computed again: only without preemptions are they someone else's.
+        """
+        if self.requests is None and self.prompt_tokens is None and self.generation_tokens is None:
+            return None
+        if (self.requests or 0) > self.unanswered:
+            return True
+        if self.unanswered or self.preemptions:
+            return False if self.requests is not None else None
+        return any((count or 0) > 0 for count in (self.prompt_tokens, self.generation_tokens))
+
+
+class GaugeRange(Frozen):
+    """Readings of a gauge during a gate. What lay between two readings is not known."""
+
+    readings: int
+    low: float
+    high: float
+
+
+class AcceptanceRange(Frozen):
+    """Acceptance from reading to reading while drafts were made: how it moved, beside the gate's own mean."""
+
+    windows: int
+    """Stretches between two readings in which at least one draft was made."""
+    rate_low: float | None = None
+    rate_high: float | None = None
+    length_low: float | None = None
+    length_high: float | None = None
+    absent: str | None = None
 
 
 class Candidate(Frozen):
@@ -239,29 +279,3 @@ class Divergence(Frozen):
     per_1000_tokens_interval: Interval | None
     identical_share: Measure
     identical_share_interval: Interval | None
-
-
-class MemorySample(Frozen):
-    """One reading of a process tree and its host. Bytes; `None` where the reading was impossible."""
-
-    at_s: float
-    processes: int
-    rss_bytes: int | None
-    available_bytes: int | None
-    swap_used_bytes: int | None
-
-
-class MemorySummary(Frozen):
-    """A boot's memory as sampled: what lay between two readings is not known."""
-
-    samples: int
-    interval_s: float | None
-    """Median distance of the readings, as it was and not as it was asked for."""
-    rss_formula: str = "sum of resident set sizes over the process tree; shared pages count once per process"
-    rss_peak_bytes: int | None = None
-    rss_peak_at_s: float | None = None
-    available_min_bytes: int | None = None
-    available_min_at_s: float | None = None
-    swap_peak_bytes: int | None = None
-    processes_max: int = 0
-    absent: str | None = None

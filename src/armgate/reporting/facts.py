@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from armgate.model.boots import BootRecord
 from armgate.model.comparison import Comparison
-from armgate.model.measures import MemorySample
+from armgate.model.memory import MemorySample
 from armgate.model.outcome import SampleVerdict, Verdict
 from armgate.model.plan import PlanFile
 from armgate.model.quality import QualityRecord

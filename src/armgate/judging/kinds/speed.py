@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 
+from armgate.judging.figures import figures
+from armgate.judging.load_figures import excluded, load_figures
 from armgate.judging.protocol import conclude, failed, needs, passed, unsound
-from armgate.judging.rates import rates_of
+from armgate.judging.rates import rates_of, ttft_by_cache
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.gates import Gate
 from armgate.model.measures import Rates
-from armgate.model.outcome import Family, Outcome, SampleVerdict, Verdict, Violation
+from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict, Violation
 from armgate.model.plan import Plan
 
 Summary = dict[str, dict[str, dict[str, Json]]]
@@ -28,10 +29,22 @@ class Speed:
 
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
         samples = [unsound(sample, evidence) or _judged(sample, evidence) for sample in evidence.samples]
+        samples = _never_only_cold(samples, evidence.samples)
         sound = {v.sample for v in samples if v.outcome is Outcome.PASSED}
-        summary = by_probe((s for s in evidence.samples if s.id in sound), evidence.arm)
-        violations = [*_missed(evidence.gate, summary)]
-        return conclude(evidence, samples, violations, measurements={"rates": summary})
+        measured = [s for s in evidence.samples if s.id in sound]
+        summary = by_probe(measured, evidence.arm)
+        cold = [s for s in (*evidence.warm_ups, *measured) if s.cold]
+        return conclude(
+            evidence,
+            samples,
+            [*_missed(evidence.gate, summary)],
+            findings=_unverified_prefixes(measured),
+            measurements={
+                "rates": summary,
+                "ttft_by_cache": _by_cache(evidence),
+                "excluded": excluded(evidence.warm_ups, cold),
+            },
+        )
 
 
 def sample_rates(sample: Sample, arm: Arm) -> Rates:
@@ -41,29 +54,57 @@ def sample_rates(sample: Sample, arm: Arm) -> Rates:
 
 
 def by_probe(samples: Iterable[Sample], arm: Arm) -> Summary:
-    """Probe -> measure -> formula, unit, values in the order sent, n, median, min and max."""
-    measured: dict[str, list[Rates]] = {}
+    """Probe -> measure -> formula, unit, values in the order sent, n, median, min and max.
+
+    The first request after the boot is left out: it pays for what is compiled and cached only once.
+    """
+    measured: dict[str, list[Sample]] = {}
     for sample in samples:
-        measured.setdefault(sample.probe.id, []).append(sample_rates(sample, arm))
-    return {probe: _summary(rates) for probe, rates in measured.items()}
+        if not sample.cold:
+            measured.setdefault(sample.probe.id, []).append(sample)
+    return {probe: _summary(of_probe, arm) for probe, of_probe in measured.items()}
 
 
-def _summary(rates: Sequence[Rates]) -> dict[str, dict[str, Json]]:
-    out = {"ttft": _figures("ttft", "s", [r.ttft_s for r in rates if r.ttft_s is not None])}
+def _summary(samples: Sequence[Sample], arm: Arm) -> dict[str, dict[str, Json]]:
+    rates = [sample_rates(sample, arm) for sample in samples]
+    out = {"ttft": figures("ttft", "s", [r.ttft_s for r in rates if r.ttft_s is not None])}
     for measures in zip(*(one.measures() for one in rates), strict=True):
         values = [measure.value for measure in measures if measure.value is not None]
-        out[measures[0].name] = _figures(measures[0].formula, measures[0].unit, values)
+        out[measures[0].name] = figures(measures[0].formula, measures[0].unit, values)
         absent = sorted({measure.absent for measure in measures if measure.absent is not None})
         if absent:
             out[measures[0].name]["absent"] = absent
-    return out
+    return out | load_figures(samples)
 
 
-def _figures(formula: str, unit: str, values: Sequence[float]) -> dict[str, Json]:
-    figures: dict[str, Json] = {"formula": formula, "unit": unit, "n": len(values), "values": list(values)}
-    if values:
-        figures |= {"median": median(values), "min": min(values), "max": max(values)}
-    return figures
+def _by_cache(evidence: GateEvidence) -> dict[str, Json]:
+    """TTFT by what the prefix cache did, warm-ups first as they were sent; the regimes are never averaged."""
+    runs: dict[str, list[Rates]] = {}
+    for sample in (*evidence.warm_ups, *evidence.samples):
+        runs.setdefault(sample.probe.id, []).append(sample_rates(sample, evidence.arm))
+    return {probe: ttft_by_cache(of_probe).model_dump(mode="json") for probe, of_probe in runs.items()}
+
+
+def _unverified_prefixes(samples: Sequence[Sample]) -> Iterable[Finding]:
+    """Fresh prefixes whose freshness the server does not confirm rest on their being drawn alone."""
+    prefixed = [s for s in samples if s.probe.prefix is not None and s.probe.prefix.cache == "fresh"]
+    if any(s.response.usage is None or s.response.usage.cached_tokens is None for s in prefixed):
+        message = (
+            "the server reports no cached tokens: that prefixes were fresh follows from their draw alone"
+        )
+        yield Finding(kind="cached_tokens_not_reported", message=message)
+
+
+def _never_only_cold(verdicts: Sequence[SampleVerdict], samples: Sequence[Sample]) -> list[SampleVerdict]:
+    """A probe of which only the boot's first request was sent has no figure: void, and never a pass."""
+    warm = {sample.probe.id for sample in samples if not sample.cold}
+    lost = {sample.id for sample in samples if sample.cold and sample.probe.id not in warm}
+    return [
+        v.model_copy(update={"outcome": Outcome.VOID, "cause": "only_the_cold_request"})
+        if v.sample in lost and v.outcome is Outcome.PASSED
+        else v
+        for v in verdicts
+    ]
 
 
 def _judged(sample: Sample, evidence: GateEvidence) -> SampleVerdict:
@@ -86,13 +127,13 @@ def _judged(sample: Sample, evidence: GateEvidence) -> SampleVerdict:
 
 def _missed(gate: Gate, summary: Summary) -> Iterable[Violation]:
     """Declared bounds that a prompt's median does not keep."""
-    for probe, figures in summary.items():
+    for probe, measured in summary.items():
         for name, bound in gate.threshold.at_least.items():
-            value = figures.get(name, {}).get("median")
+            value = measured.get(name, {}).get("median")
             if value is not None and value < bound:
                 yield _violation(f"{probe}: median {name} {value:.4g} is below {bound:g}")
         for name, bound in gate.threshold.at_most.items():
-            value = figures.get(name, {}).get("median")
+            value = measured.get(name, {}).get("median")
             if value is not None and value > bound:
                 yield _violation(f"{probe}: median {name} {value:.4g} is above {bound:g}")
 

@@ -1,0 +1,95 @@
+"""What requests under way together or on a schedule add: rates of a batch's window, lateness, both starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from armgate.judging.figures import figures
+from armgate.judging.rates import completion_count
+from armgate.judging.request_metrics import server_times
+from armgate.model.base import Json
+from armgate.model.evidence import Sample
+
+FORMULAS = {
+    "lateness": "hand-over to the socket - scheduled instant",
+    "ttft_scheduled": "TTFT + lateness",
+    "ttft_beyond_server": "TTFT - (server's queue time + server's TTFT)",
+    "queue_server": "server's queue time",
+    "batch_window": "sum of N/(last text of the batch - its first hand-over)",
+    "batch_overlap": "sum of the requests' own times/window",
+}
+
+
+class Window(NamedTuple):
+    """One batch: its tokens by usage, its seconds, and the seconds of its requests added up."""
+
+    tokens: int | None
+    window_s: float
+    busy_s: float
+
+
+def load_figures(samples: Sequence[Sample]) -> dict[str, dict[str, Json]]:
+    """Figures of one probe's samples by name; what no sample carries is left out."""
+    times = [(sample.response.timings.ttft_s, sample.exchange.clock.lateness_s) for sample in samples]
+    found = {
+        "lateness": [late for _, late in times],
+        "ttft_scheduled": [ttft + late for ttft, late in times if ttft is not None],
+        "ttft_beyond_server": [gap for gap in map(_beyond_server, samples) if gap is not None],
+        "queue_server": [t.queue_s for t in map(server_times, samples) if t and t.queue_s is not None],
+    }
+    out = {name: figures(FORMULAS[name], "s", values) for name, values in found.items() if values}
+    return out | _batch_figures(samples)
+
+
+def windows(samples: Sequence[Sample]) -> list[Window]:
+    """The batches of one probe in the order sent; a batch whose clock is not known has no window."""
+    batches: dict[int, list[Sample]] = {}
+    for sample in samples:
+        if sample.batch is not None and _ends(sample) is not None:
+            batches.setdefault(sample.batch, []).append(sample)
+    return [_window(batch) for batch in batches.values()]
+
+
+def _batch_figures(samples: Sequence[Sample]) -> dict[str, dict[str, Json]]:
+    """Only where requests were under way together: alone, the window is the request's own."""
+    found = windows(samples)
+    if not found or len(found) == len(samples):
+        return {}
+    rates = [w.tokens / w.window_s for w in found if w.tokens is not None and w.window_s > 0]
+    overlaps = [w.busy_s / w.window_s for w in found if w.window_s > 0]
+    return {
+        "batch_window": figures(FORMULAS["batch_window"], "tok/s", rates),
+        "batch_overlap": figures(FORMULAS["batch_overlap"], "streams", overlaps),
+    }
+
+
+def _window(batch: Sequence[Sample]) -> Window:
+    ends = [end for sample in batch if (end := _ends(sample)) is not None]
+    counts = [completion_count(sample.response, sample.exchange.cap_tokens).tokens for sample in batch]
+    tokens = None if None in counts else sum(count for count in counts if count is not None)
+    window_s = max(end for _, end in ends) - min(start for start, _ in ends)
+    return Window(tokens, window_s, sum(end - start for start, end in ends))
+
+
+def _ends(sample: Sample) -> tuple[float, float] | None:
+    """Hand-over and last text on the machine's clock; the body's end where nothing was streamed."""
+    zero_s, timings = sample.exchange.clock.zero_s, sample.response.timings
+    last_s = timings.last_text_s if timings.last_text_s is not None else timings.wall_s
+    return None if zero_s is None or last_s is None else (zero_s, zero_s + last_s)
+
+
+def _beyond_server(sample: Sample) -> float | None:
+    """What TTFT holds besides the server's own account: network, HTTP, tokenising, and our error."""
+    times, ttft_s = server_times(sample), sample.response.timings.ttft_s
+    if times is None or times.from_arrival_s is None or ttft_s is None:
+        return None
+    return ttft_s - times.from_arrival_s
+
+
+def excluded(warm_ups: Sequence[Sample], cold: Sequence[Sample]) -> Mapping[str, Json]:
+    """What is on file and in no figure, with the first-token times that were left out."""
+    return {
+        "warm_ups": [{"sample": s.id, "ttft_s": s.response.timings.ttft_s} for s in warm_ups],
+        "cold": [{"sample": s.id, "ttft_s": s.response.timings.ttft_s} for s in cold],
+    }
