@@ -138,8 +138,8 @@ class BootRun:
         if self.verdicts[IDENTITY].outcome is not Outcome.PASSED:
             raise BootError("pin_drift", self.verdicts[IDENTITY].message or "a pin differs")
         with scratch_folder() as scratch:
-            async with self._server(launcher, python, scratch) as server:
-                await self._ladder(server)
+            async with self._server(launcher, python, scratch) as (server, memory):
+                await self._ladder(server, memory)
         self._update(state=BootState.STOPPED)
 
     async def _check_pins(self, python: Path) -> None:
@@ -160,7 +160,9 @@ class BootRun:
         return await check_pin(role, name, self.plan.pins[name], self.setting.workspace.root, python)
 
     @contextlib.asynccontextmanager
-    async def _server(self, launcher: ProcessLauncher, python: Path, scratch: Path) -> AsyncIterator[Server]:
+    async def _server(
+        self, launcher: ProcessLauncher, python: Path, scratch: Path
+    ) -> AsyncIterator[tuple[Server, MemoryTrace]]:
         port = free_port()
         files = arm_files(self.plan, self.arm, self.setting.workspace)
         launch = Launch(
@@ -182,20 +184,20 @@ class BootRun:
                 for pattern in server.missing_preloads:
                     self.progress.note(f"preload {pattern} was not found: the engine starts without it")
                 gpus = self.nvml.memory if self.nvml is not None else no_gpus
-                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus):
-                    yield server
+                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus) as memory:
+                    yield server, memory
         finally:
             if server is not None:
                 self._update(exit_code=server.exit_code)
 
-    async def _ladder(self, server: Server) -> None:
+    async def _ladder(self, server: Server, memory: MemoryTrace) -> None:
         model_id = self.setting.model_id(self.arm)
         listening = await wait_until_listening(
             server, self.engine, model_id, self.arm.deadlines, self.progress.note
         )
         async with open_client() as http:
             with Journal(self.folder.ledger) as ledger:
-                gates = GateRunner(self.setting, self.arm, self.folder, server, ledger, http)
+                gates = GateRunner(self.setting, self.arm, self.folder, server, ledger, http, memory)
                 fingerprint = await gates.first_token()
                 self._ready(server, listening.version, listening.resolved, fingerprint)
                 limit = smallest_limit(self.record.resolved, self.record.log_facts)

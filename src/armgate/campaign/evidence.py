@@ -171,11 +171,12 @@ class BootEvidence:
         return tuple(gained.decode("utf-8", "replace").splitlines())
 
     def _memory(self, finished: Entry | None) -> tuple[MemorySample, ...]:
+        """Readings from the boot's start to the gate's end, which the ledger marks in bytes."""
         path = self.folder.telemetry / "memory.jsonl"
         if finished is None or not path.exists():
             return ()
-        until_s = float(finished["at_s"])
-        return tuple(one for one in load_trace(_text(path).splitlines()) if one.at_s <= until_s)
+        until = path.read_bytes()[: int(finished["memory_bytes"])]
+        return tuple(load_trace(until.decode("utf-8").splitlines()))
 
 
 def _text(path: Path) -> str:

@@ -31,6 +31,7 @@ from armgate.model.gates import Gate, Probe
 from armgate.model.plan import PlannedGate, PlannedProbe
 from armgate.model.reading import read_response
 from armgate.reporting.run_folder import BootFolder, write_model
+from armgate.telemetry.process_memory import MemoryTrace
 
 READINESS = "readiness"
 DEATH_NOTICE_S = 3.0
@@ -47,9 +48,10 @@ class GateRunner:
         server: Server,
         ledger: Journal,
         http: HttpClient,
+        memory: MemoryTrace,
     ) -> None:
         self.setting, self.arm, self.folder = setting, arm, folder
-        self.server, self.ledger, self.http = server, ledger, http
+        self.server, self.ledger, self.http, self.memory = server, ledger, http, memory
         self.counters = CounterWatch(http, server.url, folder, ledger)
         self.refused = ENGINES[arm.engine].refused_parameters(arm)
         self.model_id = setting.model_id(arm)
@@ -81,7 +83,7 @@ class GateRunner:
     async def run(self, planned: PlannedGate) -> None:
         """All requests of a gate, then its executions. Stops early only where the engine has ended."""
         gate = planned.gate
-        self._mark(gate.id, "started")
+        await self._mark(gate.id, "started")
         try:
             async with self.counters.gate(gate.id):
                 for spec in planned.probes:
@@ -92,14 +94,18 @@ class GateRunner:
                 await self._execute(planned)
         except EngineGone as gone:
             self.ledger.append({"event": "engine_died", "gate": gate.id, "message": str(gone)})
-        self._mark(gate.id, "finished")
+        await self._mark(gate.id, "finished")
 
-    def _mark(self, gate: str, state: str) -> None:
-        """Where a gate begins and ends, on the machine's monotonic clock and in the server's log."""
-        log = self.server.log
-        size = log.stat().st_size if log.exists() else 0
-        entry = {"event": "gate", "gate": gate, "state": state, "at_s": time.monotonic(), "log_bytes": size}
-        self.ledger.append(entry)
+    async def _mark(self, gate: str, state: str) -> None:
+        """Where a gate begins and ends: in the memory trace, by a reading of its own, and in the log.
+
+        Places are told in bytes: what is written later than this mark is no part of the gate, whatever
+        its instant says.
+        """
+        at_s = time.monotonic()
+        await self.memory.read()
+        sizes = {"log_bytes": _size(self.server.log), "memory_bytes": _size(self.memory.path)}
+        self.ledger.append({"event": "gate", "gate": gate, "state": state, "at_s": at_s, **sizes})
 
     def raise_if_dead(self) -> None:
         if self.server.ended.is_set():
@@ -223,6 +229,10 @@ class GateRunner:
                     "path": self.folder.relative(path),
                 }
             )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 class EngineGone(Exception):  # noqa: N818 - a fact about the server that ends the gate, not a fault of ours

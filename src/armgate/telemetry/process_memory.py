@@ -116,10 +116,11 @@ class MemoryTrace:
         self.samples: list[MemorySample] = []
         self._file: TextIO | None = None
         self._task: asyncio.Task[None] | None = None
+        self._reading = asyncio.Lock()
 
     async def __aenter__(self) -> Self:
         self._file = await asyncio.to_thread(self._open)
-        await self._read()
+        await self.read()
         self._task = asyncio.create_task(self._run())
         return self
 
@@ -131,7 +132,7 @@ class MemoryTrace:
         self._task.cancel()
         try:
             await asyncio.wait({self._task})
-            await self._read()
+            await self.read()
         finally:
             self._file.close()
         if not self._task.cancelled():
@@ -146,10 +147,12 @@ class MemoryTrace:
         while True:
             due_s = max(due_s + self.interval_s, time.monotonic())
             await asyncio.sleep(due_s - time.monotonic())
-            await self._read()
+            await self.read()
 
-    async def _read(self) -> None:
-        self._keep(await asyncio.to_thread(read_memory, self.pid, time.monotonic(), self.gpus))
+    async def read(self) -> None:
+        """One more reading, besides those at the interval; readings stand in the order of their instants."""
+        async with self._reading:
+            self._keep(await asyncio.to_thread(read_memory, self.pid, time.monotonic(), self.gpus))
 
     def _keep(self, sample: MemorySample) -> None:
         assert self._file is not None
