@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.model.sse import SseEvent, SseParser, parse_sse
+from armgate.model.sse import Sentinel, SseEvent, SseParser, parse_sse
 
 
 def data_of(stream: bytes) -> list[bytes]:
@@ -78,3 +78,21 @@ def test_a_huge_line_in_small_reads_takes_linear_time() -> None:
     for _ in range(100_000):
         assert parser.feed(piece) == []
     assert len(parser.feed(b"\n")) == 0
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+def test_the_sentinel_is_seen_when_its_event_is_complete(size: int) -> None:
+    before = b'data: {"content": "it ends with [DONE] here"}\r\n\r\ndata: x\n\n'
+    stream = before + b"data: [DONE]\n\n: and a comment\n\n"
+    sentinel = Sentinel()
+    reads = [stream[at : at + size] for at in range(0, len(stream), size)]
+    seen = [sentinel.seen_after(read) for read in reads]
+    complete = len(before) + len(b"data: [DONE]\n\n")
+    assert seen.index(True) == (complete - 1) // size
+    assert seen.count(True) == 1
+
+
+def test_a_text_that_mentions_the_sentinel_is_none() -> None:
+    sentinel = Sentinel()
+    assert not sentinel.seen_after(b'data: {"content": "[DONE]"}\n\n')
+    assert sentinel.seen_after(b"data: [DONE]\n\n")

@@ -72,6 +72,7 @@ def quality_records(
 ) -> dict[str, QualityRecord]:
     """One record per begun arm, from given verdicts and the boots' own records."""
     records = {}
+    calibration = read_plan(run).calibration
     for name, arm in plan.arms.items():
         numbers = sorted(number for arm_name, number in verdicts if arm_name == name)
         boots: dict[int, BootVerdicts] = {
@@ -79,7 +80,7 @@ def quality_records(
         }
         if boots:
             memory = {f"{n:02d}": _memory(run.boot(name, n), arm, boots[n][0]) for n in numbers}
-            records[name] = quality_record(plan, digest, arm, boots, memory)
+            records[name] = quality_record(plan, digest, arm, boots, memory, calibration)
     return records
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from armgate.campaign.boot import BootRun, record_not_started
+from armgate.campaign.calibration import stored
 from armgate.campaign.derived import RunResult, write_derived
 from armgate.campaign.report import finish
 from armgate.campaign.setting import Setting, campaign_limit
@@ -42,7 +43,13 @@ def start(plan: Plan, out: Path, campaign_file: str) -> RunFolder:
     digest = plan.digest()
     folder = RunFolder.create(out, plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)
     created = now.isoformat(timespec="seconds")
-    file = PlanFile(digest=digest, created_utc=created, campaign_file=campaign_file, plan=plan)
+    file = PlanFile(
+        digest=digest,
+        created_utc=created,
+        campaign_file=campaign_file,
+        calibration=stored(),
+        plan=plan,
+    )
     write_model(folder.plan, file)
     return folder
 

@@ -9,6 +9,7 @@ import traceback
 import typer
 
 import armgate
+from armgate.cli.calibrate import calibrate
 from armgate.cli.check import check
 from armgate.cli.choose import choose
 from armgate.cli.compare import compare
@@ -51,7 +52,9 @@ def root(
         os.environ["ARMGATE_DEBUG"] = "1"
 
 
-for command in (run, resume, plan, validate, judge, compare, choose, report, verify, check, schema):
+for command in (
+    run, resume, plan, validate, judge, compare, choose, report, verify, check, calibrate, schema,
+):  # fmt: skip
     app.command()(command)
 app.add_typer(contracts, name="contracts")
 app.add_typer(tasks, name="tasks")

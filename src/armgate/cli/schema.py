@@ -11,6 +11,7 @@ from armgate.cli.output import console, print_json
 from armgate.errors import UsageError
 from armgate.model.arms import Campaign
 from armgate.model.boots import BootRecord
+from armgate.model.calibration import Calibration
 from armgate.model.comparison import Comparison
 from armgate.model.contract import Contract
 from armgate.model.dataset import Dataset
@@ -33,6 +34,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "quality": QualityRecord,
     "comparison": Comparison,
     "dataset": Dataset,
+    "calibration": Calibration,
 }
 
 

@@ -12,19 +12,21 @@ from armgate.cli.output import ARM_COLOURS, inert
 from armgate.model.base import Json
 from armgate.model.outcome import Outcome
 from armgate.model.quality import QualityRecord
+from armgate.reporting.quality import clock_words
 
 LEGEND = "arms; required gates + passed, x failed, - skipped, ? void, ! errored; accepted = tokens a step"
 REASON_CHARS = 300
 
 
 def summary(records: Mapping[str, QualityRecord]) -> Group:
-    """The table, and below it for each arm that was not accepted every reason in words."""
+    """The table, every reason of each arm that was not accepted, and how wrong the client's clocks can be."""
     lines = [
         Text(f"{name}: {inert(reason)[:REASON_CHARS]}")
         for name, record in records.items()
         for reason in record.reasons
     ]
-    return Group(_table(records), *lines)
+    clocks = dict.fromkeys(clock_words(record.calibration) for record in records.values())
+    return Group(_table(records), *lines, *map(Text, clocks))
 
 
 def _table(records: Mapping[str, QualityRecord]) -> Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import aiohttp
@@ -17,9 +18,18 @@ from armgate.client.watch import Watch
 from armgate.model.arms import Deadlines
 from armgate.model.base import Json
 from armgate.model.exchange import CHAT, Clock, Exchange, Fate
-from armgate.model.sse import DONE, SseParser
+from armgate.model.sse import Sentinel
 
 SIZE_LIMIT_BYTES = 64 * 2**20
+_FINISHING = ThreadPoolExecutor(1, "armgate-finishing")
+"""One thread, so that the disk's work for ended streams does not crowd the interpreter of running ones."""
+
+_RUNNING: set[_Attempt] = set()
+_PEACE_S = 0.25
+"""How long an ended stream's file waits for streams under way: those that began together end together, and
+the last stamps of each decide its rate."""
+_LOOK_S = 0.01
+
 CLOSE_S = 2.0
 """How long the closing of a connection may take before it is left to the operating system."""
 
@@ -84,6 +94,7 @@ class _Attempt:
 
     async def run(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
         SOCKET_TIMES.set(self.times)
+        _RUNNING.add(self)
         try:
             async with self.watch:
                 await self._exchange(http, request)
@@ -99,6 +110,7 @@ class _Attempt:
             self.ended(_fate_of(error), _told(error))
         finally:
             SOCKET_TIMES.set(None)
+            _RUNNING.discard(self)
 
     async def _exchange(self, http: httpx.AsyncClient, request: httpx.Request) -> None:
         response = await http.send(request, stream=True)
@@ -115,7 +127,7 @@ class _Attempt:
             # Secrets cannot be masked in a compressed body, so it is not kept at all.
             self.ended(Fate.CUT, f"body came as {encoding} although identity was asked; it is not recorded")
             return
-        sentinel = SseParser()
+        sentinel = Sentinel()
         size = 0
         async for data in response.aiter_raw():
             at = self._read_at()
@@ -125,7 +137,7 @@ class _Attempt:
             if size > self.size_limit_bytes:
                 self.ended(Fate.CUT, f"body is longer than {self.size_limit_bytes} bytes")
                 return
-            if any(event.data == DONE for event in sentinel.feed(data)):
+            if sentinel.seen_after(data):
                 self.watch.allow_only_the_end()
         self.ended(Fate.COMPLETE, None)
 
@@ -157,12 +169,19 @@ class _Attempt:
 
 async def _to_its_end(attempt: _Attempt) -> Exchange:
     """Finishes the file off the event loop, whose stamps must not wait for a disk; a cancellation waits."""
-    finishing = asyncio.ensure_future(asyncio.to_thread(attempt.finish))
+    until = time.monotonic() + _PEACE_S
+    finishing = asyncio.get_running_loop().run_in_executor(_FINISHING, _finished_in_peace, attempt, until)
     try:
         return await asyncio.shield(finishing)
     except asyncio.CancelledError:
         await asyncio.wait([finishing])
         raise
+
+
+def _finished_in_peace(attempt: _Attempt, until: float) -> Exchange:
+    while _RUNNING and time.monotonic() < until:
+        time.sleep(_LOOK_S)
+    return attempt.finish()
 
 
 async def _close(response: httpx.Response) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import SkipValidation
 
 from armgate.model.base import Frozen, Json
 
@@ -71,7 +73,7 @@ class Exchange(Frozen):
     request: dict[str, Json]
     status: int | None
     headers: dict[str, str]
-    frames: tuple[Frame, ...]
+    frames: Annotated[tuple[Frame, ...], SkipValidation]
     fate: Fate
     timed: bool = True
     clock: Clock = Clock()

@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from armgate.model.arms import Arm, Metric
 from armgate.model.base import Digest, Frozen, Json, Name, digest_json
+from armgate.model.calibration import Calibration
 from armgate.model.contract import Contract
 from armgate.model.gates import IDENTITY, Gate
 from armgate.model.outcome import Family
@@ -120,4 +121,6 @@ class PlanFile(Frozen):
     created_utc: str
     campaign_file: str
     """Path of the campaign in its workspace."""
+    calibration: Calibration | None = None
+    """The client's own error on the machine of the run; `None` where it was never measured."""
     plan: Plan

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from armgate.model.base import Digest, Frozen, Json, Name
+from armgate.model.calibration import Calibration
 from armgate.model.outcome import ArmVerdict, Diagnostic, Family, Finding, Outcome, Verdict
 from armgate.model.pins import PinCheck
 
@@ -76,6 +77,8 @@ class QualityRecord(Frozen):
     gates: tuple[GateRecord, ...]
     measurements: dict[str, dict[str, Json]]
     """By gate, then boot: figures with formula, n and unit."""
+    calibration: Calibration | None = None
+    """The client's own error, which bounds what the measurements can tell; `None` if never measured."""
     memory: dict[str, Json]
     boots: dict[str, dict[str, Json]]
     """By boot number: state, seconds to ready, cause where it failed."""

@@ -119,6 +119,29 @@ class SseParser:
         return event
 
 
+class Sentinel:
+    """Whether `[DONE]` has come as an event of its own. Until its bytes come, a read costs one search."""
+
+    def __init__(self) -> None:
+        self._parser = SseParser()
+        self._unread: list[bytes] = []
+        self._tail = b""
+        self._mentioned = False
+
+    def seen_after(self, chunk: bytes) -> bool:
+        """Whether this read completed the event; a text that only mentions it is told apart by parsing."""
+        self._unread.append(chunk)
+        if not self._mentioned:
+            around = self._tail + chunk
+            self._tail = around[1 - len(DONE) :]
+            self._mentioned = DONE in around
+        if not self._mentioned:
+            return False
+        events = self._parser.feed(b"".join(self._unread))
+        self._unread = []
+        return any(event.data == DONE for event in events)
+
+
 def parse_sse(stream: bytes) -> list[SseEvent]:
     """All events of a whole stream."""
     parser = SseParser()

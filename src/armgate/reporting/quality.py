@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
+from armgate.model.calibration import NOT_CALIBRATED, Calibration
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Family, Outcome, Verdict, arm_verdict, flag, worst
 from armgate.model.plan import Plan
@@ -20,7 +21,12 @@ IDENTITY_WHY = "implicit in every boot: pins asked = pins observed"
 
 
 def quality_record(
-    plan: Plan, digest: str, arm: Arm, boots: Boots, memory: Mapping[str, Json] | None = None
+    plan: Plan,
+    digest: str,
+    arm: Arm,
+    boots: Boots,
+    memory: Mapping[str, Json] | None = None,
+    calibration: Calibration | None = None,
 ) -> QualityRecord:
     """The record over the counted boots, each with one verdict per planned gate."""
     gates = tuple(_gate_record(plan, gate_id, boots) for gate_id in plan.gate_ids)
@@ -40,6 +46,7 @@ def quality_record(
         identity=_identity(arm, boots),
         gates=gates,
         measurements=_measurements(gates),
+        calibration=calibration,
         memory=dict(memory or {}),
         boots={f"{number:02d}": _boot_facts(record) for number, (record, _) in boots.items()},
         findings=(
@@ -47,8 +54,13 @@ def quality_record(
             *(f for gate in gates for v in gate.verdicts.values() for f in v.findings),
         ),
         diagnostics=tuple(d for gate in gates for v in gate.verdicts.values() for d in v.diagnostics),
-        limits=_limits(arm, plan, boots, gates),
+        limits=(*_limits(arm, plan, boots, gates), clock_words(calibration)),
     )
+
+
+def clock_words(calibration: Calibration | None) -> str:
+    """How wrong the client's own clocks can be, for whoever reads a speed figure."""
+    return NOT_CALIBRATED if calibration is None else calibration.words()
 
 
 def _gate_record(plan: Plan, gate_id: str, boots: Boots) -> GateRecord:

@@ -58,7 +58,7 @@ class Stream:
         self.choice({}, time.monotonic(), finish="stop")
         if plan.usage_after_s:
             yield last + plan.usage_after_s
-        self.event({"choices": [], "usage": usage(log)}, time.monotonic())
+        self.event({"choices": [], "usage": usage(log), "received": log.received}, time.monotonic())
         self.data(DONE)
 
     def text(self, number: int, due: float) -> None:
