@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from armgate.campaign.comparison import comparison
@@ -17,6 +18,7 @@ from armgate.campaign.derived import (
 from armgate.campaign.evidence import boot_record, recorded
 from armgate.client.recorder import recording_at
 from armgate.model.outcome import Verdict
+from armgate.model.plan import PlanFile
 from armgate.model.reading import read_response
 from armgate.model.response import Channel
 from armgate.reporting.facts import BootFacts, Reply, RunFacts
@@ -32,13 +34,19 @@ def run_facts(run: RunFolder) -> RunFacts:
     verdicts = {(b.arm, b.boot): recorded_verdicts(run.boot(b.arm, b.boot)) for b in begun}
     records = quality_records(run, plan, plan_file.digest, verdicts)
     return RunFacts(
-        name=f"{plan.campaign}/{run.root.resolve().name}",
+        name=_name(plan_file),
         plan_file=plan_file,
         records=records,
         comparison=comparison(plan, records),
         boots={key: _boot_facts(run.boot(*key), of_boot) for key, of_boot in verdicts.items()},
         exit_code=exit_code(records, was_interrupted(run, begun)),
     )
+
+
+def _name(plan_file: PlanFile) -> str:
+    """As the run's folder was named when it was made, wherever the files lie now."""
+    stamp = re.sub(r"[-:]|[+]00:00", "", plan_file.created_utc)
+    return f"{plan_file.plan.campaign}/{stamp}Z-{plan_file.digest.removeprefix('sha256:')[:8]}"
 
 
 def _boot_facts(folder: BootFolder, verdicts: Mapping[str, Verdict]) -> BootFacts:

@@ -6,6 +6,7 @@ from armgate.reporting.dataset import csv_bytes, dataset
 from armgate.reporting.facts import RunFacts
 from armgate.reporting.junit import junit_bytes
 from armgate.reporting.llama_benchy import llama_benchy
+from armgate.reporting.page.report import replies_pages, report_page
 from armgate.reporting.run_folder import json_bytes, model_bytes
 
 REPORT = "report.html"
@@ -23,4 +24,4 @@ def report_files(run: RunFacts) -> dict[str, bytes]:
         speed = llama_benchy(run, arm)
         if speed is not None:
             files[f"arms/{arm}/llama-benchy.json"] = json_bytes(speed)
-    return files
+    return files | {REPORT: report_page(run)} | dict(replies_pages(run))

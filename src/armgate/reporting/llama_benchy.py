@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median, pstdev
 
 from armgate.model.base import Json
+from armgate.model.gates import Probe
 from armgate.model.outcome import Verdict
 from armgate.reporting.facts import RunFacts
 
@@ -18,13 +19,15 @@ Rates = Mapping[str, Json]
 
 def llama_benchy(run: RunFacts, arm: str) -> dict[str, Json] | None:
     """The report of one arm, or `None` where no sample of it carries rates."""
+    plan = run.plan_file.plan
     grouped: dict[tuple[str, str], list[Rates]] = {}
     for name, _, verdict in run.verdicts():
         if name == arm and verdict.check == "speed":
             _collect(verdict, grouped)
     if not grouped:
         return None
-    plan = run.plan_file.plan
+    probes = {(p.gate.id, probe.id): probe for p in plan.gates for probe in p.gate.probes}
+    runs = [_benchmark(probes[key], rates) for key, rates in grouped.items()]
     return {
         "version": f"armgate {plan.armgate_version}",
         "timestamp": run.plan_file.created_utc,
@@ -32,8 +35,8 @@ def llama_benchy(run: RunFacts, arm: str) -> dict[str, Json] | None:
         "latency_ms": 0.0,
         "model": f"{plan.arms[arm].target} ({arm})",
         "prefix_caching_enabled": plan.arms[arm].serve.get("enable_prefix_caching") is not False,
-        "max_concurrency": 1,
-        "benchmarks": [_benchmark(rates) for rates in grouped.values()],
+        "max_concurrency": max(one["concurrency"] for one in runs),
+        "benchmarks": runs,
     }
 
 
@@ -45,17 +48,19 @@ def _collect(verdict: Verdict, grouped: dict[tuple[str, str], list[Rates]]) -> N
             grouped.setdefault((verdict.gate, probe), []).append(rates)
 
 
-def _benchmark(rates: Sequence[Rates]) -> dict[str, Json]:
+def _benchmark(probe: Probe, rates: Sequence[Rates]) -> dict[str, Json]:
+    """One point of a grid. Of several streams at once only the figures per request are known."""
     prefill, decode = _metric(_values(rates, "prefill")), _metric(_values(rates, "decode_span"))
+    alone, depth = probe.concurrency == 1, probe.context_depth or 0
     return {
-        "concurrency": 1,
-        "context_size": 0,
-        "prompt_size": _tokens(rates, "prompt_tokens"),
+        "concurrency": probe.concurrency,
+        "context_size": depth,
+        "prompt_size": max(_tokens(rates, "prompt_tokens") - depth, 0),
         "response_size": _tokens(rates, "completion_tokens"),
         "is_context_prefill_phase": False,
-        "pp_throughput": prefill,
+        "pp_throughput": prefill if alone else None,
         "pp_req_throughput": prefill,
-        "tg_throughput": decode,
+        "tg_throughput": decode if alone else None,
         "tg_req_throughput": decode,
         "peak_throughput": None,
         "peak_req_throughput": None,
