@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from armgate.engines.pins import tree_digest
+from armgate.engines.digests import tree_digest
 
 if TYPE_CHECKING:
     from conftest import EngineEnvironment

@@ -14,41 +14,23 @@ import psutil
 import pytest
 
 from armgate.campaign.derived import RunResult, read_plan
-from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.rejudge import rejudge
 from armgate.campaign.resume import finished_boots
-from armgate.campaign.run import execute, start
-from armgate.campaign.sandbox import Sandboxes
-from armgate.campaign.setting import Setting
+from armgate.campaign.run import execute
 from armgate.cli.schema import schema_of
 from armgate.client.journal import read_journal
-from armgate.engines.process import LABEL
+from armgate.engines.labels import BOOT as LABEL
 from armgate.errors import RecordError, UsageError
-from armgate.loading.plan import make_plan
-from armgate.loading.workspace import Workspace
 from armgate.model.outcome import ArmVerdict, Outcome
 from armgate.model.plan import PlannedGate
 from armgate.model.quality import QualityRecord
 from armgate.reporting.run_folder import RunFolder
 from support import stand_in_command
+from support.runs import run, setting
 from support.stand_in import SmallWorkspace
 
 P, F, S, V = Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID
-
-
-def setting(small: SmallWorkspace, campaign: Path, progress: Progress | None = None) -> Setting:
-    workspace = Workspace(small.root)
-    plan = make_plan(workspace, campaign, known())
-    run = start(plan, small.root / "runs", workspace.relative(campaign))
-    return Setting(plan, run, workspace, progress or Progress(), Sandboxes())
-
-
-def run(
-    small: SmallWorkspace, campaign: Path, progress: Progress | None = None
-) -> tuple[RunFolder, RunResult]:
-    made = setting(small, campaign, progress)
-    return made.run, asyncio.run(execute(made))
 
 
 def outcomes(record: QualityRecord) -> dict[str, Outcome]:
@@ -195,9 +177,11 @@ def test_an_engine_that_is_not_there_is_not_booted(small: SmallWorkspace) -> Non
     assert_judges_the_same(folder)
 
 
-def test_launchers_of_the_future_are_refused_before_anything_starts(small: SmallWorkspace) -> None:
-    campaign = small.campaign(there={"launcher": {"kind": "attach", "url": "http://127.0.0.1:9"}})
-    with pytest.raises(UsageError, match=r"there \(attach\)"):
+def test_arms_over_several_nodes_are_refused_before_anything_starts(small: SmallWorkspace) -> None:
+    image = {"image": "org/engine", "digest": "sha256:" + "0" * 64}
+    launcher = {"kind": "container", "image": "image", "nodes": 2}
+    campaign = small.campaign(wide={"launcher": launcher}, whole={"pins": {"image": image}})
+    with pytest.raises(UsageError, match=r"several nodes.*: wide"):
         run(small, campaign)
     assert list((small.root / "runs").iterdir()) == []
 

@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from armgate.engines.pins import check_directory, check_file, check_hub, package_versions, tree_digest
+from armgate.engines.digests import tree_digest
+from armgate.engines.hub import cache_folder
+from armgate.engines.pins import check_directory, check_file, check_hub, package_versions
+from armgate.errors import BootError
 from armgate.model.pins import DirectoryPin, FilePin, HfPin, PinState
 
 
@@ -49,12 +52,53 @@ def test_a_file_without_a_stated_digest_is_recorded(folder: Path) -> None:
     assert check_file("chat_template", "t", wrong, folder.parent).state is PinState.DIFFERS
 
 
-def test_a_hub_pin_is_verified_only_by_its_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    pin = HfPin(hf="org/model", revision="a" * 40)
-    assert check_hub("target", "m", pin).state is PinState.UNVERIFIED
-    (tmp_path / "models--org--model" / "snapshots" / ("a" * 40)).mkdir(parents=True)
-    assert check_hub("target", "m", pin).state is PinState.MATCHES
+COMMIT = HfPin(hf="org/model", revision="a" * 40)
+
+
+def hub_cache(cache: Path, files: dict[str, bytes]) -> Path:
+    """A hub cache with one snapshot, laid out as the hub's library does."""
+    repository = cache / "models--org--model"
+    snapshot = repository / "snapshots" / COMMIT.revision
+    (repository / "blobs").mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for number, (name, content) in enumerate(files.items()):
+        etag = hashlib.sha256(content).hexdigest()
+        if number == 0:
+            etag = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+        (repository / "blobs" / etag).write_bytes(content)
+        (snapshot / name).symlink_to(repository / "blobs" / etag)
+    return snapshot
+
+
+def test_a_revision_that_is_not_there_is_told_before_the_start(tmp_path: Path) -> None:
+    with pytest.raises(BootError, match="hf download org/model") as caught:
+        check_hub("target", "m", COMMIT, tmp_path)
+    assert caught.value.cause == "revision_missing"
+
+
+def test_a_snapshot_is_held_against_the_digests_that_it_is_stored_under(tmp_path: Path) -> None:
+    snapshot = hub_cache(tmp_path, {"config.json": b"{}", "model.safetensors": b"weights"})
+    seen = check_hub("target", "m", COMMIT, tmp_path)
+    assert (seen.state, seen.observed) == (
+        PinState.MATCHES,
+        {"revision": COMMIT.revision, "files": 2, "compared": 2},
+    )
+    (snapshot / "model.safetensors").resolve().write_bytes(b"WEIGHTS")
+    seen = check_hub("target", "m", COMMIT, tmp_path)
+    assert seen.state is PinState.DIFFERS
+    assert seen.observed is not None
+    assert seen.observed["wrong"] == ["model.safetensors"]
+
+
+def test_files_that_have_no_digest_to_hold_leave_the_pin_unverified(tmp_path: Path) -> None:
+    snapshot = hub_cache(tmp_path, {"config.json": b"{}"})
+    (snapshot / "added.py").write_text("pass")
+    assert check_hub("target", "m", COMMIT, tmp_path).state is PinState.UNVERIFIED
+
+
+def test_a_hub_cache_is_looked_for_where_the_server_will(tmp_path: Path) -> None:
+    assert cache_folder({"HF_HOME": str(tmp_path)}) == tmp_path / "hub"
+    assert cache_folder({"HF_HOME": "/x", "HF_HUB_CACHE": str(tmp_path)}) == tmp_path
 
 
 @pytest.mark.anyio

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from armgate.engines.protocol import ArmFiles, Located
+from armgate.engines.protocol import Address, ArmFiles, Located
 from armgate.engines.vllm import Vllm
 from armgate.model.arms import Arm, ProcessLauncher, Speculative
 
@@ -21,7 +21,7 @@ def arm(**changes: object) -> Arm:
 
 
 def argv(of: Arm, files: ArmFiles = FILES) -> list[str]:
-    return list(Vllm().argv(of, files, "served", 8123))
+    return list(Vllm().argv(of, files, "served", Address("127.0.0.1", 8123)))
 
 
 def test_settings_become_flags() -> None:

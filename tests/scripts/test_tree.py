@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from armgate.engines import pins
+from armgate.engines import digests
 from prepare.tree import file_digests, tree_digest
 
 
@@ -36,7 +36,7 @@ def test_it_is_the_sha256_of_sorted_lines(tree: Path) -> None:
 
 
 def test_it_agrees_with_the_pin_check(tree: Path) -> None:
-    assert tree_digest(tree) == pins.tree_digest(tree)
+    assert tree_digest(tree) == digests.tree_digest(tree)
 
 
 def test_times_and_modes_do_not_matter(tree: Path) -> None:

@@ -24,7 +24,7 @@ from armgate.campaign.derived import read_plan, recorded_verdicts
 from armgate.campaign.evidence import boot_record
 from armgate.campaign.rejudge import rejudge
 from armgate.client.journal import read_journal
-from armgate.engines.process import LABEL
+from armgate.engines.labels import BOOT as LABEL
 from armgate.model.plan import PlannedBoot
 from armgate.reporting.run_folder import BootFolder, RunFolder
 from support import stand_in_command

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from armgate.engines.protocol import ArmFiles
+from armgate.engines.protocol import Address, ArmFiles
 from armgate.engines.registry import ENGINES
 from armgate.model.arms import Arm
 from armgate.model.base import Json
@@ -47,9 +48,14 @@ class StandInEngine:
 
     name = "stand-in"
     managed = frozenset({"port"})
+    attach_only = False
+    packages: tuple[str, ...] = ("aiohttp",)
+    health: str | None = "/health"
+    version: str | None = "/version"
+    tells: tuple[str, ...] = ()
 
-    def argv(self, arm: Arm, files: ArmFiles, model_id: str, port: int) -> tuple[str, ...]:
-        words = [str(PROGRAM), "--port", str(port), "--model-id", model_id, "--depth", str(arm.depth)]
+    def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
+        words = [str(PROGRAM), "--port", str(at.port), "--model-id", model_id, "--depth", str(arm.depth)]
         for key, value in arm.serve.items():
             flag = "--" + key.replace("_", "-")
             words += [flag] if value is True else [flag, str(value)]
@@ -66,6 +72,12 @@ class StandInEngine:
         return ("engine_error", lines[-1]) if lines else None
 
     def log_facts(self, log: str) -> dict[str, Json]:
+        return {}
+
+    def own_depth(self, arm: Arm) -> dict[str, int]:
+        return {"depth": arm.depth} if arm.speculative is not None else {}
+
+    def resolved(self, answers: Mapping[str, Json]) -> dict[str, Json]:
         return {}
 
     def version_of(self, body: Json) -> str | None:
@@ -102,14 +114,14 @@ class SmallWorkspace:
     def campaign(self, whole: dict[str, Any] | None = None, **arms: dict[str, Any]) -> Path:
         """Writes ladder and campaign (JSON is YAML). `arms`: overrides by name; `base` is the reference;
         `whole`: keys of the campaign itself."""
-        from armgate.engines.pins import tree_digest
+        from armgate.engines.digests import tree_digest
 
         tree = self.tree or tree_digest(self.root / "model")
-        body = {
+        body: dict[str, Any] = {
             "schema": "armgate/campaign/v1",
             "name": "small",
             "reference": "base",
-            "pins": {"target": {"dir": "model", "tree": tree}},
+            "pins": {},
             "defaults": {
                 "engine": "stand-in",
                 "launcher": {"kind": "process", "python": sys.executable},
@@ -121,6 +133,7 @@ class SmallWorkspace:
             "ladder": "gates/small.yaml",
             **(whole or {}),
         }
+        body["pins"] = {"target": {"dir": "model", "tree": tree}, **body["pins"]}
         ladder = {"schema": "armgate/ladder/v1", "id": "small", "gates": self.ladder}
         (self.root / "gates" / "small.yaml").write_text(json.dumps(ladder))
         path = self.root / "campaigns" / "small.yaml"

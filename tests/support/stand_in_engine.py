@@ -45,6 +45,15 @@ class StandIn:
     def prompt_tokens(self, messages: list[dict[str, Any]]) -> int:
         return 5 + sum(len(tokens_of(str(message["content"]))) for message in messages)
 
+    @web.middleware
+    async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        """Everything asks for the key, where there is one."""
+        wanted = self.options.api_key
+        if wanted and request.headers.get("Authorization") != f"Bearer {wanted}":
+            return web.json_response({"error": {"message": "wrong key"}}, status=401)
+        answer: web.StreamResponse = await handler(request)
+        return answer
+
     async def health(self, request: web.Request) -> web.Response:
         return web.Response()
 
@@ -129,13 +138,14 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=0)
     parser.add_argument("--replies")
     parser.add_argument("--max-model-len", type=int, default=4096)
+    parser.add_argument("--api-key")
     parser.add_argument("--silent-draft", action="store_true")
     parser.add_argument("--die-at-start", action="store_true")
     options = parser.parse_args()
     if options.die_at_start:
         raise SystemExit("RuntimeError: this server was told to fail")
     server = StandIn(options)
-    app = web.Application()
+    app = web.Application(middlewares=[server.guard])
     app.add_routes(
         [
             web.get("/health", server.health),

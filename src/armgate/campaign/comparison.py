@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from armgate.analysis.comparison import compare_arms
-from armgate.campaign.boot import pin_roles
-from armgate.model.arms import Arm, ContainerLauncher
+from armgate.engines.launchers.protocol import pin_roles
 from armgate.model.base import Json
 from armgate.model.comparison import (
     ArmFigures,
@@ -57,18 +56,13 @@ def arm_figures(plan: Plan, record: QualityRecord) -> ArmFigures:
         arm_verdict=record.arm_verdict,
         reasons=record.reasons,
         reference=arm.reference,
-        pins={role: _identity(plan, name) for role, name in _pins(arm)},
+        pins={role: _identity(plan, name) for role, name in pin_roles(arm)},
         observed=_observed(record),
         figures=tuple(figure for planned in plan.gates for figure in _speeds(planned, record, boots)),
         passes=tuple(one for planned in plan.gates for one in _passes(planned, record, boots)),
         losses=tuple(one for planned in plan.gates for one in _losses(planned, record, boots)),
         acceptance=_acceptance(plan, record),
     )
-
-
-def _pins(arm: Arm) -> list[tuple[str, str]]:
-    image = arm.launcher.image if isinstance(arm.launcher, ContainerLauncher) else None
-    return pin_roles(arm) + ([("launcher.image", image)] if image else [])
 
 
 def _identity(plan: Plan, pin: str) -> dict[str, Json]:

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armgate.campaign.commands import arm_files
 from armgate.client.tokens import FORMS, CountUnavailable, Tokenizing, form_of
-from armgate.engines.pins import snapshot_folder
+from armgate.engines.hub import cache_folder, snapshot_path
+from armgate.engines.launchers.protocol import arm_files
 from armgate.errors import UsageError
 from armgate.loading.tokenizer_files import TokenizerFiles
 from armgate.model.base import Json
@@ -82,10 +82,10 @@ def _files(runner: GateRunner) -> tuple[TokenizerFiles | None, str]:
     if isinstance(pin, DirectoryPin):
         folder = (workspace.root / pin.dir).resolve()
     elif isinstance(pin, HfPin):
-        folder = snapshot_folder(pin)
+        folder = snapshot_path(pin, cache_folder())
     if folder is None or not folder.is_dir():
         return None, "no folder of tokenizer files is pinned on this machine"
     try:
-        return TokenizerFiles.load(folder, arm_files(plan, arm, workspace).chat_template), ""
+        return TokenizerFiles.load(folder, arm_files(arm, plan.pins, workspace.root).chat_template), ""
     except UsageError as error:
         return None, str(error)

@@ -20,9 +20,11 @@ from armgate.campaign.setting import Setting
 from armgate.client.journal import Journal
 from armgate.client.sampling import request_body
 from armgate.client.scrape import HttpClient
+from armgate.client.secrets import Secrets
 from armgate.client.send import send
-from armgate.engines.process import Server
+from armgate.engines.readiness import first_token_cause
 from armgate.engines.registry import ENGINES
+from armgate.engines.server import Server
 from armgate.errors import BootError
 from armgate.model.arms import Arm, Deadlines
 from armgate.model.base import Json
@@ -76,7 +78,7 @@ class GateRunner:
         response = read_response(exchange)
         if exchange.status != 200 or response.errors or not (response.content or response.reasoning):
             said = response.errors[0].message if response.errors else exchange.error or exchange.body[:200]
-            raise BootError("no_first_token", f"HTTP {exchange.status}: {said!r}")
+            raise BootError(first_token_cause(str(said)), f"HTTP {exchange.status}: {said!r}")
         self.readiness_tokens = response.usage.prompt_tokens if response.usage is not None else None
         return response.system_fingerprint
 
@@ -109,7 +111,7 @@ class GateRunner:
 
     def raise_if_dead(self) -> None:
         if self.server.ended.is_set():
-            raise BootError("engine_died", f"the engine ended by itself, exit code {self.server.exit_code}")
+            raise self.server.death()
 
     async def _sent_or_told(self, planned: PlannedGate, spec: PlannedProbe) -> None:
         """Send a probe, or enter why it cannot be sent; the gate's other probes may still be."""
@@ -201,7 +203,10 @@ class GateRunner:
             self.arm, gate, probe, prepared.messages, self.model_id, prepared.max_tokens, self.refused
         )
         deadlines = self._deadlines(gate)
-        return await send(self.http, self.server.url, body, stem, deadlines, scheduled_at=due)
+        secrets = Secrets({"api_key": self.server.api_key} if self.server.api_key else {})
+        return await send(
+            self.http, self.server.url, body, stem, deadlines, secrets=secrets, scheduled_at=due
+        )
 
     def _deadlines(self, gate: Gate) -> Deadlines:
         """The arm's deadlines; a gate's own ends a request no later than it says."""
@@ -231,8 +236,8 @@ class GateRunner:
             )
 
 
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+def _size(path: Path | None) -> int:
+    return path.stat().st_size if path is not None and path.exists() else 0
 
 
 class EngineGone(Exception):  # noqa: N818 - a fact about the server that ends the gate, not a fault of ours

@@ -20,6 +20,7 @@ def known() -> Known:
         comparing=frozenset(name for name, check in CHECKS.items() if check.compares),
         gate_problems=_gate_problems,
         contract_problems=_contract_problems,
+        attach_only=frozenset(name for name, engine in ENGINES.items() if engine.attach_only),
     )
 
 

@@ -20,19 +20,14 @@ from armgate.model.plan import Plan, PlanFile, PlannedBoot
 from armgate.reporting.checksums import drop_sums
 from armgate.reporting.run_folder import RunFolder, write_model
 
-LAUNCHERS = frozenset({"process"})
-
 
 def refuse_unbuilt(plan: Plan) -> None:
-    """A campaign may declare launchers that this version cannot use; it says so before it starts."""
-    unbuilt = [
-        f"{a.name} ({a.launcher.kind})" for a in plan.arms.values() if a.launcher.kind not in LAUNCHERS
-    ]
-    if unbuilt:
-        there = ", ".join(sorted(LAUNCHERS))
+    """A campaign may declare arms over several machines; one that this version cannot run is refused."""
+    wide = [name for name, arm in plan.arms.items() if getattr(arm.launcher, "nodes", 1) > 1]
+    if wide:
         raise UsageError(
-            f"these arms have a launcher that this version cannot run: {', '.join(unbuilt)}; "
-            f"it can run: {there}"
+            f"these arms need several nodes, and one node is what this version boots: {', '.join(wide)}; "
+            "boot them yourself and use `launcher: {kind: attach}`"
         )
 
 

@@ -53,7 +53,7 @@ def root(
 
 
 for command in (
-    run, resume, plan, validate, judge, compare, choose, report, verify, check, calibrate, schema,
+    run, attach, resume, plan, validate, judge, compare, choose, report, verify, check, calibrate, schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(contracts, name="contracts")

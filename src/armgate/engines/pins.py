@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
-import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from armgate.engines.digests import file_digest, tree_digest
+from armgate.engines.hub import cache_folder, snapshot_folder, wrong_files
 from armgate.engines.protocol import Located
 from armgate.errors import BootError
 from armgate.model.base import Json
@@ -23,19 +24,6 @@ for name in sys.argv[1:]:
         out[name] = None
 print(json.dumps(out))
 """
-
-
-def file_sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def tree_digest(folder: Path) -> str:
-    """`sha256:` over lines `<sha256 hex>  <relative path>\\n` sorted by the path's bytes, every file one."""
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    lines = {path.relative_to(folder).as_posix().encode(): file_sha256(path) for path in files}
-    text = b"".join(digest.encode() + b"  " + name + b"\n" for name, digest in sorted(lines.items()))
-    return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
 def locate(name: str, pin: Pin, root: Path) -> Located:
@@ -60,28 +48,30 @@ def check_file(role: str, name: str, pin: FilePin, root: Path) -> PinCheck:
     path = (root / pin.file).resolve()
     if not path.is_file():
         return _check(role, name, pin, None, PinState.DIFFERS, f"{pin.file} is no file")
-    seen = file_sha256(path)
+    seen = file_digest(path)
     agrees = pin.sha256 is None or pin.sha256 == seen
     method = "sha256 of the file" if pin.sha256 else "sha256 of the file, recorded (the campaign states none)"
     return _check(role, name, pin, {"sha256": seen}, PinState.MATCHES if agrees else PinState.DIFFERS, method)
 
 
-def snapshot_folder(pin: HfPin) -> Path:
-    """Where the hub's cache keeps a repository's files of one commit, if it has them."""
-    home = Path(os.environ.get("HF_HOME", "~/.cache/huggingface")).expanduser()
-    cache = Path(os.environ.get("HF_HUB_CACHE", home / "hub"))
-    return cache / f"models--{pin.hf.replace('/', '--')}" / "snapshots" / pin.revision
+def check_hub(role: str, name: str, pin: HfPin, cache: Path) -> PinCheck:
+    """A commit's files in the hub cache, each against the digest that it is stored under."""
+    folder = snapshot_folder(pin, cache)
+    wrong, compared, files = wrong_files(folder)
+    observed: dict[str, Json] = {"revision": pin.revision, "files": files, "compared": compared}
+    if wrong:
+        told = f"not what the hub named them: {', '.join(wrong)}"
+        return _check(role, name, pin, observed | {"wrong": wrong}, PinState.DIFFERS, told)
+    if not files or compared < files:
+        told = f"snapshot folder of the revision; {files - compared} of {files} files have no digest to hold"
+        return _check(role, name, pin, observed, PinState.UNVERIFIED, told)
+    told = "snapshot folder of the revision, each file against the digest that it is stored under"
+    return _check(role, name, pin, observed, PinState.MATCHES, told)
 
 
-def check_hub(role: str, name: str, pin: HfPin) -> PinCheck:
-    """A hub snapshot is stored under the commit it came from; that folder is what can be checked offline."""
-    if snapshot_folder(pin).is_dir():
-        return _check(
-            role, name, pin, {"revision": pin.revision}, PinState.MATCHES, "snapshot folder in the hub cache"
-        )
-    return _check(
-        role, name, pin, None, PinState.UNVERIFIED, "revision passed to the engine; no snapshot folder to see"
-    )
+def unseen(role: str, name: str, pin: Pin, why: str, observed: dict[str, Json] | None = None) -> PinCheck:
+    """A pin that cannot be looked at where it is used; `observed` is what was seen elsewhere."""
+    return _check(role, name, pin, observed, PinState.UNVERIFIED, why)
 
 
 async def package_versions(python: Path, names: list[str]) -> dict[str, str | None]:
@@ -113,17 +103,19 @@ async def check_packages(role: str, name: str, pin: PackagesPin, python: Path) -
     )
 
 
-async def check_pin(role: str, name: str, pin: Pin, root: Path, python: Path) -> PinCheck:
-    """One pin of an arm that a local program will use."""
+async def check_pin(
+    role: str, name: str, pin: Pin, root: Path, python: Path, environment: Mapping[str, str]
+) -> PinCheck:
+    """One pin of an arm that a local program will use, with the environment that it will have."""
     if isinstance(pin, DirectoryPin):
         return await asyncio.to_thread(check_directory, role, name, pin, root)
     if isinstance(pin, FilePin):
         return await asyncio.to_thread(check_file, role, name, pin, root)
     if isinstance(pin, HfPin):
-        return check_hub(role, name, pin)
+        return await asyncio.to_thread(check_hub, role, name, pin, cache_folder(environment))
     if isinstance(pin, PackagesPin):
         return await check_packages(role, name, pin, python)
-    return _check(role, name, pin, None, PinState.UNVERIFIED, "an image says nothing about a local program")
+    return unseen(role, name, pin, "nothing on this machine shows it")
 
 
 def _check(

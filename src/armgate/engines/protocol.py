@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from armgate.model.arms import Arm
 from armgate.model.base import Json
@@ -24,6 +25,13 @@ class Located:
         return str(self.path) if self.path is not None else str(self.repository)
 
 
+class Address(NamedTuple):
+    """Where a server is told to listen."""
+
+    host: str
+    port: int
+
+
 @dataclasses.dataclass(frozen=True)
 class ArmFiles:
     """Where an arm's pinned artifacts are on this machine."""
@@ -41,8 +49,19 @@ class Engine(Protocol):
     managed: frozenset[str]
     """Serve settings that Armgate sets itself and a campaign may not."""
 
-    def argv(self, arm: Arm, files: ArmFiles, model_id: str, port: int) -> tuple[str, ...]:
-        """Arguments after the interpreter that serve `arm` on loopback."""
+    attach_only: bool
+    """Whether Armgate knows no way to start it; `argv` and `environment` are never asked then."""
+    packages: tuple[str, ...]
+    """Distributions whose versions inside the engine's environment are recorded."""
+    health: str | None
+    """The path that answers 200 once the model is loaded, `None` where the engine has none."""
+    version: str | None
+    """The path that tells the engine's version."""
+    tells: tuple[str, ...]
+    """Further paths of GET whose JSON holds resolved settings; what is not there is no fault."""
+
+    def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
+        """Arguments after the interpreter that serve `arm` at `at`."""
         ...
 
     def environment(self, arm: Arm, scratch: Path) -> dict[str, str]:
@@ -59,6 +78,14 @@ class Engine(Protocol):
 
     def log_facts(self, log: str) -> dict[str, Json]:
         """Resolved settings that only the log tells."""
+        ...
+
+    def own_depth(self, arm: Arm) -> dict[str, int]:
+        """The arm's depth under the engine's own setting and in its own counting."""
+        ...
+
+    def resolved(self, answers: Mapping[str, Json]) -> dict[str, Json]:
+        """Resolved settings, named as `serve` names them, out of the answers of `tells` by path."""
         ...
 
     def version_of(self, body: Json) -> str | None:

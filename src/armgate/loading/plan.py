@@ -8,11 +8,11 @@ from pathlib import Path
 
 import armgate
 from armgate.errors import DeclarationError, Problem
-from armgate.loading.campaigns import LoadedCampaign, load_campaign
+from armgate.loading.campaigns import LoadedCampaign, load_campaign, resolve_campaign
 from armgate.loading.contracts import load_contract
 from armgate.loading.haystacks import named_haystack
 from armgate.loading.probes import Rendered, expanded, rendered
-from armgate.loading.strict_yaml import Document, load_document, nearest, validate
+from armgate.loading.strict_yaml import Document, load_document, nearest, parse_document, validate
 from armgate.loading.tasks import load_task
 from armgate.loading.templates import render
 from armgate.loading.workspace import Workspace
@@ -38,6 +38,8 @@ class Known:
     gate_problems: Callable[[Gate], Sequence[tuple[str, str]]]
     contract_problems: Callable[[Contract], Sequence[str]]
     """Examples of a contract that do not hold."""
+    attach_only: frozenset[str] = frozenset()
+    """Engines that Armgate knows no way to start."""
 
 
 class _Inputs:
@@ -53,10 +55,20 @@ class _Inputs:
 
 def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
     """The plan of a campaign file, or a DeclarationError with every problem of every file it names."""
-    loaded = load_campaign(campaign_path, known.engines)
-    campaign = loaded.campaign
     inputs = _Inputs(workspace)
     inputs.add(campaign_path)
+    return _plan(workspace, load_campaign(campaign_path, known.engines), known, inputs)
+
+
+def plan_without_file(workspace: Workspace, campaign: str, known: Known) -> Plan:
+    """The plan of a campaign that a command made up; `campaign` is its text."""
+    loaded = resolve_campaign(parse_document(campaign), known.engines)
+    return _plan(workspace, loaded, known, _Inputs(workspace))
+
+
+def _plan(workspace: Workspace, loaded: LoadedCampaign, known: Known, inputs: _Inputs) -> Plan:
+    campaign = loaded.campaign
+    _refuse_unstartable(loaded, known)
     ladder_path = _ladder_path(workspace, loaded)
     document = load_document(ladder_path)
     ladder = validate(document, Ladder)
@@ -83,6 +95,20 @@ def make_plan(workspace: Workspace, campaign_path: Path, known: Known) -> Plan:
         tasks=builder.tasks,
         counts=count(loaded.arms, boots, planned),
     )
+
+
+def _refuse_unstartable(loaded: LoadedCampaign, known: Known) -> None:
+    problems = [
+        loaded.document.problem(
+            ("arms", arm.name),
+            f"Armgate does not start {arm.engine} servers",
+            "use `launcher: {kind: attach}`",
+        )
+        for arm in loaded.arms.values()
+        if arm.engine in known.attach_only and arm.launcher.kind != "attach"
+    ]
+    if problems:
+        raise DeclarationError(problems)
 
 
 def _ladder_path(workspace: Workspace, loaded: LoadedCampaign) -> Path:

@@ -10,6 +10,8 @@ from armgate.model.base import Frozen, Json, Name
 from armgate.model.pins import Pins
 
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")]
+ContainerPath = Annotated[str, StringConstraints(pattern=r"^/[^:]*[^:/]$")]
+Port = Annotated[int, Field(ge=1, le=65535)]
 SettingName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
@@ -21,6 +23,8 @@ class ProcessLauncher(Frozen):
     preload: tuple[str, ...] = ()
     """Library name patterns to LD_PRELOAD, searched in the engine's environment, then the system's."""
     env: dict[EnvName, str] = {}
+    port: Port | None = None
+    """A free one is drawn where none is given. A given one is refused while anything listens on it."""
 
 
 class ContainerLauncher(Frozen):
@@ -29,14 +33,29 @@ class ContainerLauncher(Frozen):
     kind: Literal["container"]
     image: Name
     nodes: Annotated[int, Field(ge=1)] = 1
+    host: Annotated[str, StringConstraints(pattern=r"^(unix|ssh|tcp)://")] | None = None
+    """The Docker engine; `DOCKER_HOST` or the usual socket where none is given."""
+    address: str | None = None
+    """Where a remote host's ports can be reached from here; the host of `host` where none is given."""
+    python: str = "python3"
+    """The engine's interpreter inside the image."""
     env: dict[EnvName, str] = {}
+    mounts: dict[ContainerPath, str] = {}
+    """Further folders of the Docker host, read-only: path inside -> path outside."""
+    gpus: Literal["all"] | tuple[str, ...] = ()
+    network: Literal["host", "bridge"] = "host"
+    shm_mib: Annotated[int, Field(ge=64)] = 1024
+    port: Port | None = None
 
 
 class AttachLauncher(Frozen):
     """A server that someone else booted: never started, restarted, flushed or tuned by Armgate."""
 
     kind: Literal["attach"]
-    url: Annotated[str, StringConstraints(pattern=r"^https?://")]
+    url: Annotated[str, StringConstraints(pattern=r"^https?://[^@\s]+$")]
+    """With or without a trailing `/v1`."""
+    model: str | None = None
+    """The id that the server offers the target under; needed where it offers more than one."""
     api_key_file: str | None = None
     api_key_env: EnvName | None = None
 
@@ -72,8 +91,13 @@ class Sampling(Frozen):
 
 
 class Deadlines(Frozen):
-    """Seconds. None of them is a retry: what exceeds one is recorded as what it was."""
+    """Seconds. None of them is a retry: what exceeds one is recorded as what it was.
 
+    `start_s` bounds the making of a process or container, `ready_s` the way from there to the first token,
+    `log_silence_s` a start that neither says nor moves anything, `boot_s` a boot as a whole.
+    """
+
+    start_s: Annotated[float, Field(gt=0)] = 120.0
     ready_s: Annotated[float, Field(gt=0)] = 900.0
     log_silence_s: Annotated[float, Field(gt=0)] = 600.0
     first_byte_s: Annotated[float, Field(gt=0)] = 600.0
@@ -107,6 +131,7 @@ class ArmSettings(Frozen):
     modalities: tuple[str, ...] | None = None
     storage: dict[str, str] | None = None
     deadlines: Deadlines | None = None
+    memory_floor_mib: Annotated[int, Field(ge=0)] | None = None
     boots: Boots | None = None
     reference: Name | None = None
     """The arm that this one's losslessness is judged against; naming itself means its own repeat."""
@@ -139,6 +164,8 @@ class Arm(Frozen):
     modalities: tuple[str, ...] = ("text",)
     storage: dict[str, str] = {}
     deadlines: Deadlines = Deadlines()
+    memory_floor_mib: Annotated[int, Field(ge=0)] = 256
+    """A boot is ended before less of the host's memory is available; 0 watches nothing."""
     boots: Boots = Boots()
     reference: Name
     says: str | None = None

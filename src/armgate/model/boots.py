@@ -34,6 +34,8 @@ class BootRecord(Frozen):
     state: BootState
     engine: str
     launcher: str
+    own_depth: dict[str, int] = {}
+    """The arm's depth under the engine's own setting and in its own counting."""
     argv: tuple[str, ...] = ()
     environment: dict[str, str] = {}
     """Allow-listed variables only."""
@@ -53,6 +55,8 @@ class BootRecord(Frozen):
     exit_code: int | None = None
     cause: str | None = None
     message: str | None = None
+    notes: tuple[str, ...] = ()
+    """What the launcher had to say: what the start lacked, what attaching changes."""
     log_facts: dict[str, Json] = {}
 
     @property

@@ -30,10 +30,15 @@ class DirectoryPin(Frozen):
 
 
 class ImagePin(Frozen):
-    """A container image by digest; a tag beside it would be decoration and is refused."""
+    """A container image by digest; a tag beside it would be decoration and is refused.
+
+    `digest` is what the registry's tag led to (an index of several platforms, or one manifest) or the id
+    of an image made here. `platform_digest` is the manifest of one platform in that index.
+    """
 
     image: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._/-]*(:[0-9]+/[a-z0-9._/-]+)?$")]
     digest: Digest
+    platform_digest: Digest | None = None
 
 
 class FilePin(Frozen):
@@ -43,13 +48,19 @@ class FilePin(Frozen):
     sha256: Sha256Hex | None = None
 
 
+class ServedPin(Frozen):
+    """A model known only by the id that a running server offers: never verified, for attached arms only."""
+
+    served: str
+
+
 class PackagesPin(Frozen):
     """Exact versions of packages inside the engine's environment or image."""
 
     packages: dict[str, ExactVersion] = Field(min_length=1)
 
 
-PIN_KINDS = ("hf", "dir", "image", "file", "packages")
+PIN_KINDS = ("hf", "dir", "image", "file", "packages", "served")
 
 
 def _kind(value: Any) -> str | None:
@@ -62,7 +73,8 @@ Pin: TypeAlias = Annotated[
     | Annotated[DirectoryPin, Tag("dir")]
     | Annotated[ImagePin, Tag("image")]
     | Annotated[FilePin, Tag("file")]
-    | Annotated[PackagesPin, Tag("packages")],
+    | Annotated[PackagesPin, Tag("packages")]
+    | Annotated[ServedPin, Tag("served")],
     Discriminator(_kind),
 ]
 

@@ -165,6 +165,7 @@ def _limits(arm: Arm, plan: Plan, boots: Boots, gates: Sequence[GateRecord]) -> 
         "requests were sent one at a time: nothing is said about concurrency",
         "no production-readiness score is given",
     ]
+    limits += sorted({note for record, _ in boots.values() for note in record.notes})
     advisory = [gate.gate for gate in gates if not gate.required]
     if advisory:
         limits.append(f"advisory gates decide nothing: {', '.join(advisory)}")

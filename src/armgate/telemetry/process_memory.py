@@ -22,8 +22,15 @@ def no_gpus() -> tuple[GpuMemory, ...] | None:
     return None
 
 
-def read_memory(pid: int, at_s: float, gpus: ReadGpus = no_gpus) -> MemorySample:
-    """One reading: RSS of `pid` and all its descendants, its control group, accelerators, the host; bytes."""
+def read_memory(pid: int | None, at_s: float, gpus: ReadGpus = no_gpus) -> MemorySample:
+    """One reading: RSS of `pid` and all its descendants, its control group, accelerators, the host; bytes.
+
+    Without a `pid` there is nothing to see: the server runs elsewhere, and this host is not its own.
+    """
+    if pid is None:
+        return MemorySample(
+            at_s=round(at_s, 3), processes=0, rss_bytes=None, available_bytes=None, swap_used_bytes=None
+        )
     seen = [(process, size) for process in _tree(pid) if (size := _rss(process)) is not None]
     rss = [size for _, size in seen]
     return MemorySample(
@@ -107,7 +114,9 @@ class MemoryTrace:
     file that exists is refused. An error of the disk surfaces when the block ends.
     """
 
-    def __init__(self, pid: int, path: Path, interval_s: float = 1.0, gpus: ReadGpus = no_gpus) -> None:
+    def __init__(
+        self, pid: int | None, path: Path, interval_s: float = 1.0, gpus: ReadGpus = no_gpus
+    ) -> None:
         if interval_s <= 0:
             raise ValueError("the sampling interval is a positive number of seconds")
         self.pid, self.gpus = pid, gpus

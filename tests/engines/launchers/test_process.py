@@ -11,7 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from armgate.engines.process import Launch, Server, find_preloads, recordable, scratch_folder, serving
+from armgate.engines.environment import find_preloads, recordable
+from armgate.engines.launchers.process import Program, running, scratch_folder
+from armgate.engines.server import Server
 from armgate.errors import BootError
 from armgate.model.arms import ProcessLauncher
 
@@ -29,8 +31,8 @@ print(child.pid, flush=True)
 """
 
 
-def launch(script: str, folder: Path, stop_s: float = 0.5) -> Launch:
-    return Launch(
+def launch(script: str, folder: Path, stop_s: float = 0.5) -> Program:
+    return Program(
         launcher=ProcessLauncher(kind="process", python=sys.executable),
         python=Path(sys.executable),
         arguments=("-c", script),
@@ -61,7 +63,7 @@ def is_running(pid: int) -> bool:
 
 @pytest.mark.anyio
 async def test_a_server_that_ignores_sigterm_and_its_detached_child_are_ended(tmp_path: Path) -> None:
-    async with serving(launch(STUBBORN, tmp_path)) as server:
+    async with running(launch(STUBBORN, tmp_path)) as server:
         child = await logged_pid(server)
         assert is_running(server.pid)
         assert is_running(child)
@@ -71,7 +73,7 @@ async def test_a_server_that_ignores_sigterm_and_its_detached_child_are_ended(tm
 
 @pytest.mark.anyio
 async def test_what_a_server_that_ended_left_behind_is_ended_too(tmp_path: Path) -> None:
-    async with serving(launch(ORPHAN, tmp_path)) as server:
+    async with running(launch(ORPHAN, tmp_path)) as server:
         child = await logged_pid(server)
         await asyncio.wait_for(server.ended.wait(), 20)
         assert server.exit_code == 0
@@ -83,7 +85,7 @@ async def test_cancelling_ends_the_server(tmp_path: Path) -> None:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def serve() -> None:
-        async with serving(launch(STUBBORN, tmp_path)) as server:
+        async with running(launch(STUBBORN, tmp_path)) as server:
             started.set_result(await logged_pid(server))
             await asyncio.sleep(600)
 
@@ -101,10 +103,10 @@ def test_a_killed_armgate_leaves_no_server(tmp_path: Path) -> None:
 import asyncio, sys
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_process import STUBBORN, launch, logged_pid
-from armgate.engines.process import serving
+from armgate.engines.launchers.process import running
 from pathlib import Path
 async def main():
-    async with serving(launch(STUBBORN, Path({str(tmp_path)!r}))) as server:
+    async with running(launch(STUBBORN, Path({str(tmp_path)!r}))) as server:
         print(server.pid, await logged_pid(server), flush=True)
         await asyncio.sleep(600)
 asyncio.run(main())
@@ -124,9 +126,9 @@ asyncio.run(main())
 
 @pytest.mark.anyio
 async def test_a_missing_interpreter_is_told_as_such(tmp_path: Path) -> None:
-    broken = Launch(**{**launch(ORPHAN, tmp_path).__dict__, "python": tmp_path / "none" / "python"})
+    broken = Program(**{**launch(ORPHAN, tmp_path).__dict__, "python": tmp_path / "none" / "python"})
     with pytest.raises(BootError) as caught:
-        async with serving(broken):
+        async with running(broken):
             raise AssertionError("it cannot have started")
     assert caught.value.cause == "engine_missing"
 

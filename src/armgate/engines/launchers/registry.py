@@ -1,0 +1,9 @@
+"""Every launcher by the kind that campaigns declare."""
+
+from __future__ import annotations
+
+from armgate.engines.launchers.attach import Attach
+from armgate.engines.launchers.process import Process
+from armgate.engines.launchers.protocol import Launcher
+
+LAUNCHERS: dict[str, Launcher] = {"process": Process(), "attach": Attach()}
