@@ -9,6 +9,7 @@ import traceback
 import typer
 
 import armgate
+from armgate.cli.attach import attach
 from armgate.cli.calibrate import calibrate
 from armgate.cli.check import check
 from armgate.cli.choose import choose
