@@ -1,0 +1,41 @@
+"""Credentials in the text of logs and messages, found by what stands around them or by their own form.
+
+Standard library only: the supervisor of a server's process loads this file by its path. What a model says is
+never looked at with these rules; there only the known values of known secrets are masked.
+"""
+
+from __future__ import annotations
+
+import re
+
+_VALUE = rb"(?P<value>[^\s'\",;&)\]}<>]{1,512})"
+_NAME = (
+    rb"(?:api[_-]?key|secret|password|passwd|(?:access|private)[_-]?key"
+    rb"|(?:hf|hub|auth|access|refresh|bearer|github|session)[_-]?token)"
+)
+
+PATTERNS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # name=value, "name": "value", --name value. Every repetition is bounded: a log may be one long line.
+        _NAME + rb"['\"]?(?:\s{0,3}[:=]\s{0,3}|\s{1,3})[bu\[]{0,2}['\"]?"
+        rb"(?!none\b|null\b|true\b|false\b)" + _VALUE,
+        # Authorization: Bearer value
+        rb"\b(?:bearer|basic|token)\s{1,3}(?P<value>[A-Za-z0-9._~+/=-]{6,512})",
+        rb"[?&](?:token|key|sig|signature|auth)=" + _VALUE,
+        # scheme://user:password@host
+        rb"://[^\s/:@'\"]{0,64}:(?P<value>[^\s/@'\"]{1,128})@",
+        # forms that nothing but a credential has
+        rb"\b(?P<value>(?:hf_|sk-|ghp_|gho_|github_pat_|glpat-|xox[abp]-|AKIA)[A-Za-z0-9_-]{8,512})",
+    )
+)
+
+
+def redacted(data: bytes) -> bytes:
+    """`data` with every credential replaced by as many `*`; names and all else stay as they are."""
+    out = bytearray(data)
+    for pattern in PATTERNS:
+        for found in pattern.finditer(data):
+            start, end = found.span("value")
+            out[start:end] = b"*" * (end - start)
+    return bytes(out)
