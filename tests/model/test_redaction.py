@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.model.redaction import redacted
+from armgate.model.redaction import names_a_credential, redacted
 
 KEY = "sk-FAKE-abc123"
 TOKEN = "hf_FAKEabcdefgh"
@@ -63,3 +63,9 @@ def test_a_long_line_of_near_misses_takes_no_more_than_linear_work() -> None:
     """A rule that backtracks would not end."""
     for piece in (b"api_", b"a-", b"x://y:", b"token ", b"bearer "):
         assert redacted(piece * 50_000).count(b"*") <= 50_000 * len(piece)
+
+
+def test_names_of_variables_that_hold_credentials() -> None:
+    held = ("HF_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD")
+    assert all(map(names_a_credential, held))
+    assert not any(map(names_a_credential, ("PATH", "VLLM_CPU_KVCACHE_SPACE", "TOKENIZERS_PARALLELISM")))

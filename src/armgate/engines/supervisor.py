@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import importlib.util
 import json
 import os
 import select
@@ -17,12 +18,19 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PR_SET_CHILD_SUBREAPER = 36
 ORPHANED_GRACE_S = 5.0
 POLL_S = 0.5
+LOG_END_S = 5.0
+LINE_S = 0.5
+"""A line that stays without its end for so long, such as a progress bar, is written as it is."""
+LONGEST_LINE_BYTES = 1 << 16
+SHORTEST_CREDENTIAL = 6
 
 
 def say(**event: object) -> None:
@@ -84,24 +92,66 @@ def main() -> int:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    with Path(log).open("ab", buffering=0) as stream:
-        try:
-            server = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=stream,
-                stderr=stream,
-                start_new_session=True,
-                preexec_fn=_default_signals,  # noqa: PLW1509 - this program has one thread
-            )
-        except OSError as error:
-            say(event="not_started", message=str(error))
-            return 1
+    try:
+        server = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=_default_signals,  # noqa: PLW1509 - this program has one thread so far
+        )
+    except OSError as error:
+        say(event="not_started", message=str(error))
+        return 1
+    assert server.stdout is not None
+    writer = threading.Thread(target=write_log, args=(server.stdout.fileno(), log), daemon=True)
+    writer.start()
     say(event="started", pid=server.pid)
     processes = watch(server)
+    writer.join(LOG_END_S)
     shutil.rmtree(scratch, ignore_errors=True)
     say(event="gone", processes=processes)
     return 0
+
+
+def write_log(source: int, log: str) -> None:
+    """What the server prints, line by line, with credentials masked before a byte of them is on disk."""
+    masked = redaction()
+    held = b""
+    with Path(log).open("ab", buffering=0) as stream:
+        while True:
+            silent = not select.select([source], [], [], LINE_S)[0]
+            data = b"" if silent else os.read(source, 1 << 16)
+            held += data
+            ended = silent or not data or len(held) > LONGEST_LINE_BYTES
+            whole = len(held) if ended else max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
+            with contextlib.suppress(OSError):  # a full disk must not stop the server's own writing
+                stream.write(masked(held[:whole]))
+            held = held[whole:]
+            if not silent and not data:
+                return
+
+
+def redaction() -> Callable[[bytes], bytes]:
+    """`redacted` of the model layer, loaded by its path: this program runs without the package."""
+    path = Path(__file__).resolve().parents[1] / "model" / "redaction.py"
+    spec = importlib.util.spec_from_file_location("redaction", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    known = [
+        value.encode() for name, value in os.environ.items() if module.names_a_credential(name) and value
+    ]
+
+    def masked(data: bytes) -> bytes:
+        for value in known:
+            data = data.replace(value, b"*" * len(value))
+        masked_data: bytes = module.redacted(data)
+        return masked_data
+
+    return masked
 
 
 def _default_signals() -> None:

@@ -31,6 +31,14 @@ PATTERNS = tuple(
 )
 
 
+_NAMES = re.compile(r"(?:token|secret|password|passwd|api_?key|access_?key)$", re.IGNORECASE)
+
+
+def names_a_credential(variable: str) -> bool:
+    """Whether an environment variable's name says that its value is one."""
+    return _NAMES.search(variable) is not None
+
+
 def redacted(data: bytes) -> bytes:
     """`data` with every credential replaced by as many `*`; names and all else stay as they are."""
     out = bytearray(data)
