@@ -27,7 +27,8 @@ def llama_benchy(run: RunFacts, arm: str) -> dict[str, Json] | None:
     if not grouped:
         return None
     probes = {(p.gate.id, probe.id): probe for p in plan.gates for probe in p.gate.probes}
-    runs = [_benchmark(probes[key], rates) for key, rates in grouped.items()]
+    batches = _batches(run, arm)
+    runs = [_benchmark(probes[key], rates, batches.get(key, [])) for key, rates in grouped.items()]
     return {
         "version": f"armgate {plan.armgate_version}",
         "timestamp": run.plan_file.created_utc,
@@ -48,8 +49,19 @@ def _collect(verdict: Verdict, grouped: dict[tuple[str, str], list[Rates]]) -> N
             grouped.setdefault((verdict.gate, probe), []).append(rates)
 
 
-def _benchmark(probe: Probe, rates: Sequence[Rates]) -> dict[str, Json]:
-    """One point of a grid. Of several streams at once only the figures per request are known."""
+def _batches(run: RunFacts, arm: str) -> dict[tuple[str, str], list[float]]:
+    """Rates over the windows of batches, where requests were under way together."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for name, _, verdict in run.verdicts():
+        if name == arm:
+            for probe, figures in (verdict.measurements.get("rates") or {}).items():
+                values = figures.get("batch_window", {}).get("values", [])
+                found.setdefault((verdict.gate, probe), []).extend(values)
+    return found
+
+
+def _benchmark(probe: Probe, rates: Sequence[Rates], batches: list[float]) -> dict[str, Json]:
+    """One point of a grid. Of several streams at once the total is that of their batches' windows."""
     prefill, decode = _metric(_values(rates, "prefill")), _metric(_values(rates, "decode_span"))
     alone, depth = probe.concurrency == 1, probe.context_depth or 0
     return {
@@ -60,7 +72,7 @@ def _benchmark(probe: Probe, rates: Sequence[Rates]) -> dict[str, Json]:
         "is_context_prefill_phase": False,
         "pp_throughput": prefill if alone else None,
         "pp_req_throughput": prefill,
-        "tg_throughput": decode if alone else None,
+        "tg_throughput": decode if alone else _metric(batches),
         "tg_req_throughput": decode,
         "peak_throughput": None,
         "peak_req_throughput": None,

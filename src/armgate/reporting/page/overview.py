@@ -97,7 +97,7 @@ def _arm(run: RunFacts, index: int, record: QualityRecord) -> ArmRow:
         more_reasons=max(len(record.reasons) - REASONS_SHOWN, 0),
         speed=tuple(_speed(run, record.arm)),
         accepted=_accepted(run, record.arm),
-        peak=_peak(record),
+        peak=_peak(run, record.arm),
     )
 
 
@@ -125,9 +125,9 @@ def _accepted(run: RunFacts, arm: str) -> str:
     return f"{found.mean_length.value:.2f} (n={found.drafts})"
 
 
-def _peak(record: QualityRecord) -> str:
-    peaks = [boot.get("rss_peak_bytes") for boot in record.memory.values()]
-    known = [peak for peak in peaks if peak is not None]
+def _peak(run: RunFacts, arm: str) -> str:
+    readings = [s.rss_bytes for (name, _), boot in run.boots.items() if name == arm for s in boot.memory]
+    known = [reading for reading in readings if reading is not None]
     return f"{max(known) / 2**20:,.0f}" if known else "not known"
 
 

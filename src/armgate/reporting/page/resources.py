@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from markupsafe import Markup
 
+from armgate.model.base import Json
 from armgate.reporting.facts import BootFacts, RunFacts
 from armgate.reporting.page.drawing import CHART, ROW, axis, axis_end, grid, line, segment, svg, thinned
 from armgate.reporting.page.places import boot_id, verdict_id
@@ -42,12 +43,14 @@ class BootRow:
 
 @dataclasses.dataclass(frozen=True)
 class InterferenceRow:
+    """One boot: gates without foreign traffic, with it, and those whose counters could not tell."""
+
     index: int
-    arm: str
-    gate: str
-    link: str
-    says: str
-    foreign: bool | None
+    title: str
+    clean: int
+    foreign: tuple[tuple[str, str, str], ...]
+    """(gate, link, what was counted)."""
+    unknown: tuple[tuple[str, str, str], ...]
 
 
 def memory_plots(run: RunFacts) -> tuple[MemoryPlot, ...]:
@@ -72,8 +75,9 @@ def memory_plots(run: RunFacts) -> tuple[MemoryPlot, ...]:
 
 
 def _trace(facts: BootFacts) -> list[tuple[float, float]]:
-    """(seconds, MiB) of every reading that was possible."""
-    return [(s.at_s, s.rss_bytes / MIB) for s in facts.memory if s.rss_bytes is not None]
+    """(seconds since the first reading, MiB) of every reading that was possible."""
+    zero = facts.memory[0].at_s if facts.memory else 0.0
+    return [(s.at_s - zero, s.rss_bytes / MIB) for s in facts.memory if s.rss_bytes is not None]
 
 
 def boot_rows(run: RunFacts) -> tuple[BootRow, ...]:
@@ -122,26 +126,32 @@ def _start_s(facts: BootFacts) -> float | None:
 
 
 def interference_rows(run: RunFacts) -> tuple[InterferenceRow, ...]:
-    return tuple(_interference(run))
+    return tuple(row for row in _interference(run) if row.clean or row.foreign or row.unknown)
 
 
 def _interference(run: RunFacts) -> Iterator[InterferenceRow]:
     arms = list(run.plan_file.plan.arms)
-    for arm, boot, verdict in run.verdicts():
-        found = verdict.measurements.get("interference")
-        if not isinstance(found, dict):
-            continue
-        counts = {
-            name.replace("_", " "): found[name]
-            for name in ("requests", "prompt_tokens", "generation_tokens")
-            if isinstance(found.get(name), int)
-        }
-        says = ", ".join(f"{count:+d} {name}" for name, count in counts.items())
+    for (arm, boot), facts in run.boots.items():
+        told: dict[bool | None, list[tuple[str, str, str]]] = {True: [], False: [], None: []}
+        for gate in run.plan_file.plan.gate_ids:
+            found = facts.verdicts[gate].measurements.get("interference") if gate in facts.verdicts else None
+            if isinstance(found, dict):
+                foreign, words = _foreign(found)
+                told[foreign].append((gate, "#" + verdict_id(arm, boot, gate), words))
         yield InterferenceRow(
             index=arms.index(arm),
-            arm=arm,
-            gate=verdict.gate,
-            link="#" + verdict_id(arm, boot, verdict.gate),
-            says=says or str(found.get("absent") or "not derivable"),
-            foreign=any(count > 0 for count in counts.values()) if counts else None,
+            title=f"{arm} {boot:02d}",
+            clean=len(told[False]),
+            foreign=tuple(told[True]),
+            unknown=tuple(told[None]),
         )
+
+
+def _foreign(found: Mapping[str, Json]) -> tuple[bool | None, str]:
+    """Whether the server counted traffic that was not ours, and how much; unknown where it cannot tell."""
+    names = ("requests", "prompt_tokens", "generation_tokens")
+    counts = {name.replace("_", " "): found[name] for name in names if isinstance(found.get(name), int)}
+    if not counts:
+        return None, str(found.get("absent") or "its counters do not say enough")
+    words = ", ".join(f"{count:+d} {name}" for name, count in counts.items())
+    return any(count > 0 for count in counts.values()), words

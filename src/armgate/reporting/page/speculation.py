@@ -49,7 +49,7 @@ def _acceptance(run: RunFacts) -> Iterator[AcceptanceRow]:
     arms = list(run.plan_file.plan.arms)
     for arm, boot, verdict in run.verdicts():
         found = (verdict.measurements.get("counters") or {}).get("acceptance")
-        if not found:
+        if not found or verdict.check != "acceptance":
             continue
         shares = found.get("per_position") or ()
         yield AcceptanceRow(

@@ -8,8 +8,9 @@ from statistics import median
 
 from markupsafe import Markup
 
+from armgate.model.base import Json
 from armgate.model.comparison import Summary
-from armgate.model.gates import Probe
+from armgate.model.outcome import Verdict
 from armgate.reporting.facts import RunFacts
 from armgate.reporting.page.drawing import (
     CHART,
@@ -25,14 +26,9 @@ from armgate.reporting.page.drawing import (
     whisker,
 )
 
-METRICS = ("decode_wall", "decode_span", "end_to_end", "prefill", "ttft_s")
-WORDS = {
-    "decode_wall": "decode rate over the wall, N/(wall-TTFT), tok/s",
-    "decode_span": "decode rate over the span, (N-1)/(last-first delta), tok/s",
-    "end_to_end": "end to end, N/wall, tok/s",
-    "prefill": "prefill, uncached prompt tokens/TTFT, tok/s",
-    "ttft_s": "time to first token, s",
-}
+METRICS = ("decode_wall", "decode_span", "end_to_end", "batch_window", "prefill", "ttft")
+"""First on the page, in this order; whatever else a gate measured follows by name."""
+
 SCATTER_POINTS = 400
 """Points of one arm that are drawn; the data set has them all."""
 
@@ -73,52 +69,58 @@ class ScatterPlot:
     """(prompt tokens, median TTFT, n) of each length without cached tokens."""
 
 
-Key = tuple[str, str]
-Values = dict[Key, dict[str, list[tuple[int, float]]]]
+Figures = Mapping[str, Json]
+"""As recorded: formula, unit, values in the order sent."""
+
+Values = dict[tuple[str, str], dict[str, list[tuple[int, Figures]]]]
+"""(metric, kind) -> arm -> (boot, figures)."""
 
 
 def speed_plots(run: RunFacts) -> tuple[SpeedPlot, ...]:
-    """The first metric of every kind first: what decides comes before what explains."""
+    """The metrics that decide come before those that explain."""
     values = _values(run)
-    order = sorted(values, key=lambda key: METRICS.index(key[0]))
+    order = sorted(values, key=lambda key: (METRICS.index(key[0]) if key[0] in METRICS else 99, key[0]))
     return tuple(_plot(run, key, values[key]) for key in order)
 
 
 def _values(run: RunFacts) -> Values:
-    probes = {(p.gate.id, probe.id): probe for p in run.plan_file.plan.gates for probe in p.gate.probes}
     values: Values = {}
     for arm, boot, verdict in run.verdicts():
-        if verdict.check != "speed":
-            continue
-        for sample in verdict.samples:
-            rates = sample.detail.get("rates") or {}
-            kind = _kind(probes.get((verdict.gate, sample.sample.rpartition(".")[0])), sample.sample)
-            for metric, value in _measured(rates):
-                values.setdefault((metric, kind), {}).setdefault(arm, []).append((boot, value))
+        for metric, kind, figures in _recorded(run, verdict):
+            if figures.get("values"):
+                values.setdefault((metric, kind), {}).setdefault(arm, []).append((boot, figures))
     return values
 
 
-def _kind(probe: Probe | None, sample: str) -> str:
-    return probe.kind or probe.id if probe is not None else sample
+def _recorded(run: RunFacts, verdict: Verdict) -> Iterator[tuple[str, str, Figures]]:
+    """(metric, kind, figures) of one gate: rates by probe, and times of answers by what became of them."""
+    for probe, rates in (verdict.measurements.get("rates") or {}).items():
+        for metric, figures in rates.items():
+            yield metric, _kind(run, verdict.gate, probe), figures
+    for name, suffix in (("times", ""), ("times_of_broken_answers", " (answers that broke the contract)")):
+        for metric, figures in (verdict.measurements.get(name) or {}).items():
+            yield metric, f"{verdict.gate}{suffix}", figures
 
 
-def _measured(rates: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-    for metric in METRICS:
-        found = rates.get(metric)
-        value = found.get("value") if isinstance(found, Mapping) else found
-        if isinstance(value, int | float):
-            yield metric, float(value)
+def _kind(run: RunFacts, gate: str, probe_id: str) -> str:
+    planned = run.plan_file.plan.gate(gate)
+    probe = next((probe for probe in planned.gate.probes if probe.id == probe_id), None)
+    return probe.kind or probe.id if probe is not None else probe_id
 
 
-def _plot(run: RunFacts, key: Key, by_arm: Mapping[str, Sequence[tuple[int, float]]]) -> SpeedPlot:
+def _plot(
+    run: RunFacts, key: tuple[str, str], by_arm: Mapping[str, Sequence[tuple[int, Figures]]]
+) -> SpeedPlot:
     metric, kind = key
+    points = {arm: [(boot, v) for boot, f in found for v in f["values"]] for arm, found in by_arm.items()}
     summaries = {arm: _summary(run, arm, metric, kind) for arm in by_arm}
     highs = [s.interval.high for s in summaries.values() if s and s.interval and s.interval.high is not None]
-    end = axis_end([*(value for values in by_arm.values() for _, value in values), *highs])
-    arms = [arm for arm in run.plan_file.plan.arms if arm in by_arm]
+    end = axis_end([*(value for found in points.values() for _, value in found), *highs])
     index = {arm: n for n, arm in enumerate(run.plan_file.plan.arms)}
-    rows = tuple(_row(index[arm], arm, by_arm[arm], summaries[arm], end) for arm in arms)
-    return SpeedPlot(metric, WORDS[metric], kind, axis(end), rows)
+    rows = tuple(_row(index[arm], arm, points[arm], summaries[arm], end) for arm in index if arm in points)
+    said = next(figures for found in by_arm.values() for _, figures in found)
+    words = f"{metric.replace('_', ' ')}: {said.get('formula', metric)}, {said.get('unit', '')}"
+    return SpeedPlot(metric, words, kind, axis(end), rows)
 
 
 def _summary(run: RunFacts, arm: str, metric: str, kind: str) -> Summary | None:
