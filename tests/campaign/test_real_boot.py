@@ -7,13 +7,17 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import httpx
 import psutil
 import pytest
 
+from armgate.client.journal import read_journal
 from armgate.engines.digests import tree_digest
 
 if TYPE_CHECKING:
@@ -39,7 +43,14 @@ defaults:
     env: {{VLLM_CPU_KVCACHE_SPACE: "1", VLLM_CPU_NUM_OF_RESERVED_CPU: "0"}}
   target: target
   packages: engine
-  serve: {{dtype: float32, enforce_eager: true, max_model_len: 2048, enable_prefix_caching: false}}
+  serve:
+    dtype: float32
+    enforce_eager: true
+    max_model_len: 2048
+    enable_prefix_caching: true
+    enable_prompt_tokens_details: true
+    enable_per_request_metrics: true
+    per_request_spec_decode_metrics: summary
   speculative: {{method: ngram, depth: 3, options: {{prompt_lookup_max: 4, prompt_lookup_min: 2}}}}
   deadlines: {{ready_s: 600, stop_s: 40}}
 arms:
@@ -78,7 +89,41 @@ gates:
       - id: fox
         prompt: "Repeat: the quick brown fox, the quick brown fox, the quick brown fox"
         max_tokens: 48
+        samples: 2
+      - {id: night, prompt: "Say and say again: one two three, one two three, one two", max_tokens: 32}
+    options: {isolated: true}
+  - id: cached
+    check: speed
+    required: true
+    why: what the cache did is asked for, and seen in the answers
+    requires: [responds]
+    grid:
+      prompts: [{id: retell, prompt: "Retell the text above."}]
+      context_depths: [200]
+      input_tokens: 100
+      cache: [fresh, warm]
+      concurrency: [1, 2]
+      runs: 1
+      warm_up: 1
+      output_tokens: 16
+    options: {isolated: true}
+  - id: labelled
+    check: speed
+    required: true
+    why: somebody else's traffic is told
+    requires: [responds]
+    probes: [{id: story, prompt: "Tell a story.", max_tokens: 96, body: {ignore_eos: true}}]
+  - id: alone
+    check: speed
+    required: false
+    why: somebody else's traffic voids it
+    requires: [responds]
+    probes: [{id: story, prompt: "Tell a story.", max_tokens: 96, body: {ignore_eos: true}}]
+    options: {isolated: true}
 """
+
+OTHERS = {"labelled": 3, "alone": 2}
+"""Requests that a second client sends while these gates run."""
 
 
 def armgate(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -97,6 +142,35 @@ def boot_labels() -> Iterator[str]:
             yield label
 
 
+def second_client(runs: Path) -> None:
+    """Wait for each gate of OTHERS to be under way, and send its requests to the same server."""
+    for gate, count in OTHERS.items():
+        boot = waited(lambda gate=gate: under_way(runs, gate))
+        argv = json.loads((boot / "boot.json").read_text())["argv"]
+        url = f"http://127.0.0.1:{argv[argv.index('--port') + 1]}/v1/completions"
+        for _ in range(count):
+            body = {"model": "target", "prompt": "Once", "max_tokens": 4, "temperature": 0}
+            assert httpx.post(url, json=body, timeout=60, trust_env=False).status_code == 200
+
+
+def under_way(runs: Path, gate: str) -> Path | None:
+    """The boot's folder, once the gate's counters have been read and its first request is entered."""
+    for ledger in runs.glob("*/*/arms/*/boots/*/ledger.jsonl"):
+        if any(line["event"] == "exchange" and line["gate"] == gate for line in read_journal(ledger)):
+            return ledger.parent
+    return None
+
+
+def waited(found: Callable[[], Path | None]) -> Path:
+    deadline = time.monotonic() + 800
+    while time.monotonic() < deadline:
+        place = found()
+        if place is not None:
+            return place
+        time.sleep(0.05)
+    raise TimeoutError("the gate never began")
+
+
 @pytest.fixture(scope="module")
 def finished(
     engine_environment: EngineEnvironment, tmp_path_factory: pytest.TempPathFactory
@@ -110,7 +184,10 @@ def finished(
     campaign = workspace / "campaigns" / "real.yaml"
     python, model = engine_environment
     campaign.write_text(CAMPAIGN.format(python=python, model=model, tree=tree_digest(model)))
+    client = threading.Thread(target=second_client, args=(workspace / "runs",), daemon=True)
+    client.start()
     done = armgate("run", campaign, "--out", workspace / "runs")
+    client.join(timeout=30)
     runs = list((workspace / "runs" / "real").iterdir())
     assert len(runs) == 1, done.stderr
     return done, runs[0]

@@ -3,9 +3,13 @@
 Run as `python stand_in_engine.py --port N --model-id ID [--depth D] [--replies FILE] [--max-model-len N]`.
 FILE is a JSON list of `{"match": substring of the last message, "text": reply, "fault": name or null}`; the
 first match wins, and without one the reply is the message itself. One word is one token.
+Like vLLM it counts a request a moment after it has answered it. With `--caching` it reports as cached what a
+prompt has in common with the longest beginning of an earlier one; with `--request-metrics` it tells its
+speculation and its times in the usage chunk.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
 (finish reason `length`), `slow` (0.2 s a delta), `bytes` (surrogates of the text are sent as the bytes that
-they escape, so that the stream is not UTF-8).
+they escape, so that the stream is not UTF-8), `restart` (its counters begin anew after this answer),
+`preempt` (it counts a preemption).
 """
 
 from __future__ import annotations
@@ -22,9 +26,18 @@ from typing import Any
 
 from aiohttp import web
 
+TEMPLATE_TOKENS = 5
+COUNTED_AFTER_S = 0.1
+
 
 def tokens_of(text: str) -> list[str]:
     return re.findall(r"\s*\S+|\s+$", text)
+
+
+def shared(one: list[str], other: list[str]) -> int:
+    """How many words two prompts begin with alike."""
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def token_id(token: str) -> int:
@@ -38,12 +51,14 @@ class StandIn:
             json.loads(Path(options.replies).read_text()) if options.replies else []
         )
         self.counts: Counter[str] = Counter()
+        self.started = 1_700_000_000
+        self.seen: list[list[str]] = []
 
     def reply(self, message: str) -> dict[str, Any]:
         return next((r for r in self.replies if r["match"] in message), {"match": "", "text": message})
 
     def prompt_tokens(self, messages: list[dict[str, Any]]) -> int:
-        return 5 + sum(len(tokens_of(str(message["content"]))) for message in messages)
+        return TEMPLATE_TOKENS + sum(len(tokens_of(str(message["content"]))) for message in messages)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
@@ -77,6 +92,10 @@ class StandIn:
         lines = [f'# TYPE {name} counter\n{name}{{engine="0"}} {self.counts[name]}' for name in names]
         done = 'vllm:request_success_total{engine="0",finished_reason="stop"}'
         lines.append(f"# TYPE vllm:request_success_total counter\n{done} {self.counts['requests']}")
+        lines.append(f"vllm:num_requests_running {self.counts['running']}\nvllm:num_requests_waiting 0")
+        lines.append(f"vllm:num_preemptions_total {self.counts['preemptions']}")
+        lines.append(f"vllm:request_queue_time_seconds_sum {self.counts['requests'] * 0.25}")
+        lines.append(f"process_start_time_seconds {self.started}")
         return web.Response(text="\n".join(lines) + "\n")
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
@@ -86,6 +105,7 @@ class StandIn:
         if fault == "die":
             os._exit(3)
         words = tokens_of(reply["text"])[: body["max_tokens"]]
+        cached = self.cached(body["messages"])
         self.count(body, len(words), fault)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
@@ -97,22 +117,53 @@ class StandIn:
             if fault == "drop":
                 assert request.transport is not None
                 request.transport.abort()
+                self.counts["running"] -= 1
                 return response
             await asyncio.sleep(0.2 if fault == "slow" else 0)
         cut = fault == "length" or len(tokens_of(reply["text"])) > len(words)
         reason = "length" if cut else "stop"
         await response.write(self.event([{"index": 0, "delta": {}, "finish_reason": reason}]))
         prompt = self.prompt_tokens(body["messages"])
-        usage = {
+        usage: dict[str, Any] = {
             "prompt_tokens": prompt,
             "completion_tokens": len(words),
             "total_tokens": prompt + len(words),
         }
-        await response.write(self.event([], usage) + b"data: [DONE]\n\n")
+        if self.options.caching:
+            usage["prompt_tokens_details"] = {"cached_tokens": cached}
+        metrics = self.request_metrics(len(words)) if self.options.request_metrics else None
+        await response.write(self.event([], usage, metrics=metrics) + b"data: [DONE]\n\n")
+        asyncio.get_running_loop().call_later(COUNTED_AFTER_S, self.finished, fault)
         return response
 
-    def count(self, body: dict[str, Any], words: int, fault: str | None) -> None:
+    def finished(self, fault: str | None) -> None:
+        self.counts["running"] -= 1
         self.counts["requests"] += 1
+        if fault == "restart":
+            self.counts.clear()
+            self.started += 60
+
+    def cached(self, messages: list[dict[str, Any]]) -> int:
+        prompt = [word for message in messages for word in tokens_of(str(message["content"]))]
+        common = [shared(prompt, earlier) for earlier in self.seen]
+        self.seen.append(prompt)
+        return TEMPLATE_TOKENS + max(common) if common else 0
+
+    def request_metrics(self, words: int) -> dict[str, Any]:
+        """As vLLM tells them: every step accepts one of `depth` draft tokens."""
+        told: dict[str, Any] = {"time_to_first_token_ms": 1.0, "queue_time_ms": 0.5}
+        if self.options.depth:
+            told["speculative_decoding"] = {
+                "num_spec_steps": words,
+                "num_draft_tokens": words * self.options.depth,
+                "num_accepted_draft_tokens": words,
+                "acceptance_histogram": [0, words, *[0] * (self.options.depth - 1)],
+            }
+        return told
+
+    def count(self, body: dict[str, Any], words: int, fault: str | None) -> None:
+        self.counts["running"] += 1
+        self.counts["preemptions"] += fault == "preempt"
         self.counts["vllm:prompt_tokens_total"] += self.prompt_tokens(body["messages"])
         self.counts["vllm:generation_tokens_total"] += words
         if self.options.depth and not self.options.silent_draft:
@@ -121,12 +172,18 @@ class StandIn:
             self.counts["vllm:spec_decode_num_accepted_tokens_total"] += words
 
     def event(
-        self, choices: list[dict[str, Any]], usage: dict[str, int] | None = None, raw: bool = False
+        self,
+        choices: list[dict[str, Any]],
+        usage: dict[str, Any] | None = None,
+        raw: bool = False,
+        metrics: dict[str, Any] | None = None,
     ) -> bytes:
         body: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "choices": choices}
         body["model"] = self.options.model_id
         if usage is not None:
             body["usage"] = usage
+        if metrics is not None:
+            body["metrics"] = metrics
         text = json.dumps(body, ensure_ascii=not raw)
         return b"data: " + text.encode(errors="surrogateescape") + b"\n\n"
 
@@ -141,6 +198,8 @@ def main() -> None:
     parser.add_argument("--api-key")
     parser.add_argument("--silent-draft", action="store_true")
     parser.add_argument("--die-at-start", action="store_true")
+    parser.add_argument("--caching", action="store_true")
+    parser.add_argument("--request-metrics", action="store_true")
     options = parser.parse_args()
     if options.die_at_start:
         raise SystemExit("RuntimeError: this server was told to fail")

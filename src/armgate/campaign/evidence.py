@@ -146,7 +146,7 @@ class BootEvidence:
             during=tuple(self._during(gate)),
             log_lines=self._log(started, finished),
             memory=self._memory(finished),
-            started_s=float(started["at_s"]) if started else None,
+            memory_before=len(self._memory(started)),
         )
 
     def _previous(self, gate: str) -> Counters | None:
@@ -170,12 +170,12 @@ class BootEvidence:
             gained = log.read(int(finished["log_bytes"]) - int(started["log_bytes"]))
         return tuple(gained.decode("utf-8", "replace").splitlines())
 
-    def _memory(self, finished: Entry | None) -> tuple[MemorySample, ...]:
-        """Readings from the boot's start to the gate's end, which the ledger marks in bytes."""
+    def _memory(self, mark: Entry | None) -> tuple[MemorySample, ...]:
+        """Readings from the boot's start to a gate's beginning or end, which the ledger marks in bytes."""
         path = self.folder.telemetry / "memory.jsonl"
-        if finished is None or not path.exists():
+        if mark is None or not path.exists():
             return ()
-        until = path.read_bytes()[: int(finished["memory_bytes"])]
+        until = path.read_bytes()[: int(mark["memory_bytes"])]
         return tuple(load_trace(until.decode("utf-8").splitlines()))
 
 

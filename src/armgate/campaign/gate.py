@@ -99,15 +99,15 @@ class GateRunner:
         await self._mark(gate.id, "finished")
 
     async def _mark(self, gate: str, state: str) -> None:
-        """Where a gate begins and ends: in the memory trace, by a reading of its own, and in the log.
+        """Where a gate begins and ends in the log and in the memory trace, which has a reading at both ends.
 
-        Places are told in bytes: what is written later than this mark is no part of the gate, whatever
-        its instant says.
+        Places are told in bytes: whatever the instants say, what was written by then is told exactly.
         """
-        at_s = time.monotonic()
+        before = _size(self.memory.path)
         await self.memory.read()
-        sizes = {"log_bytes": _size(self.server.log), "memory_bytes": _size(self.memory.path)}
-        self.ledger.append({"event": "gate", "gate": gate, "state": state, "at_s": at_s, **sizes})
+        memory_bytes = before if state == "started" else _size(self.memory.path)
+        sizes = {"log_bytes": _size(self.server.log), "memory_bytes": memory_bytes}
+        self.ledger.append({"event": "gate", "gate": gate, "state": state, "at_s": time.monotonic(), **sizes})
 
     def raise_if_dead(self) -> None:
         if self.server.ended.is_set():

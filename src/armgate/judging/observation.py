@@ -14,7 +14,6 @@ from armgate.judging.memory import summarise_memory
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence
 from armgate.model.measures import CounterDeltas, Interference
-from armgate.model.memory import MemorySample
 from armgate.model.outcome import Finding, Outcome, Verdict
 
 
@@ -43,16 +42,13 @@ def _measurements(evidence: GateEvidence, deltas: CounterDeltas, others: Interfe
         "counters": deltas.model_dump(mode="json", exclude_none=True),
         "interference": others.model_dump(mode="json", exclude_none=True),
     }
-    if around := _of_gate(evidence):
-        found["memory"] = summarise_memory(around).model_dump(mode="json", exclude_none=True)
+    if evidence.surroundings.gate_memory:
+        found["memory"] = summarise_memory(evidence.surroundings.gate_memory).model_dump(
+            mode="json", exclude_none=True
+        )
     if gauges:
         found["gauges"] = {name: one.model_dump(mode="json") for name, one in gauges.items()}
     return found
-
-
-def _of_gate(evidence: GateEvidence) -> list[MemorySample]:
-    around = evidence.surroundings
-    return [one for one in around.memory if around.started_s is not None and one.at_s >= around.started_s]
 
 
 def _findings(deltas: CounterDeltas, others: Interference) -> Iterator[Finding]:

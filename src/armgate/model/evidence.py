@@ -67,8 +67,13 @@ class Surroundings(Frozen):
     """What the server's log gained while the gate ran."""
     memory: tuple[MemorySample, ...] = ()
     """Readings from the boot's start to the gate's end."""
-    started_s: float | None = None
-    """Of the gate, on the clock of the memory readings."""
+    memory_before: int = 0
+    """How many of them are from before the gate."""
+
+    @property
+    def gate_memory(self) -> tuple[MemorySample, ...]:
+        """Readings of the gate alone, one at each of its ends."""
+        return self.memory[self.memory_before :]
 
 
 class GateEvidence(Frozen):

@@ -44,11 +44,9 @@ class MemoryFloor:
         )
 
 
-def _readings(evidence: GateEvidence) -> list[MemorySample]:
-    around = evidence.surroundings
-    if evidence.gate.options.get("scope", SCOPES[0]) == "boot":
-        return list(around.memory)
-    return [one for one in around.memory if around.started_s is not None and one.at_s >= around.started_s]
+def _readings(evidence: GateEvidence) -> tuple[MemorySample, ...]:
+    of_boot = evidence.gate.options.get("scope", SCOPES[0]) == "boot"
+    return evidence.surroundings.memory if of_boot else evidence.surroundings.gate_memory
 
 
 def _judged(sample: Sample, known: bool) -> SampleVerdict:

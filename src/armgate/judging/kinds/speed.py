@@ -81,7 +81,13 @@ def _by_cache(evidence: GateEvidence) -> dict[str, Json]:
     """TTFT by what the prefix cache did, warm-ups first as they were sent; the regimes are never averaged."""
     runs: dict[str, list[Rates]] = {}
     for sample in (*evidence.warm_ups, *evidence.samples):
-        runs.setdefault(sample.probe.id, []).append(sample_rates(sample, evidence.arm))
+        rates = sample_rates(sample, evidence.arm)
+        if rates.cached_tokens is not None and rates.cached_tokens <= sample.context.get(
+            "template_tokens", 0
+        ):
+            # What every prompt begins with is cached even of a prompt that nobody has sent before.
+            rates = rates.model_copy(update={"cached_tokens": 0})
+        runs.setdefault(sample.probe.id, []).append(rates)
     return {probe: ttft_by_cache(of_probe).model_dump(mode="json") for probe, of_probe in runs.items()}
 
 
