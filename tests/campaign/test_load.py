@@ -10,17 +10,13 @@ from typing import Any
 import httpx
 import pytest
 
-from armgate.campaign.known import known
-from armgate.campaign.progress import Progress
 from armgate.campaign.rejudge import rejudge
-from armgate.campaign.run import execute, start
-from armgate.campaign.sandbox import Sandboxes
+from armgate.campaign.run import execute
 from armgate.campaign.setting import Setting
 from armgate.client.journal import read_journal
-from armgate.loading.plan import make_plan
-from armgate.loading.workspace import Workspace
 from armgate.model.outcome import Outcome, Verdict
 from armgate.reporting.run_folder import BootFolder, RunFolder
+from support.runs import setting
 from support.stand_in import SmallWorkspace
 
 P, V = Outcome.PASSED, Outcome.VOID
@@ -36,6 +32,10 @@ def gate(gate_id: str, check: str = "speed", **fields: Any) -> dict[str, Any]:
 
 def prepared(small: SmallWorkspace, *gates: dict[str, Any], **serve: Any) -> Setting:
     small.ladder = [RESPONDS, *gates]
+    return planned(small, **serve)
+
+
+def planned(small: SmallWorkspace, **serve: Any) -> Setting:
     depth = serve.pop("depth", 0)
     arm: dict[str, Any] = {"serve": serve}
     if depth:
@@ -45,16 +45,13 @@ def prepared(small: SmallWorkspace, *gates: dict[str, Any], **serve: Any) -> Set
     body["defaults"] |= arm
     campaign = small.root / "campaigns" / "small.yaml"
     campaign.write_text(json.dumps(body))
-    workspace = Workspace(small.root)
-    plan = make_plan(workspace, campaign, known())
-    run = start(plan, small.root / "runs", "campaigns/small.yaml")
-    return Setting(plan, run, workspace, Progress(), Sandboxes())
+    return setting(small, campaign)
 
 
-def judged(setting: Setting) -> dict[str, Verdict]:
+def judged(made: Setting) -> dict[str, Verdict]:
     """The verdicts of the only boot; judging the folder again gives the same."""
-    result = asyncio.run(execute(setting))
-    assert rejudge(setting.run).differences == ()
+    result = asyncio.run(execute(made))
+    assert rejudge(made.run).differences == ()
     return {one.gate: one.verdicts["00"] for one in result.records["base"].gates}
 
 
@@ -65,14 +62,14 @@ def boot_of(run: RunFolder) -> BootFolder:
 def test_batches_are_under_way_together_and_recorded_one_by_one(small: SmallWorkspace) -> None:
     slow = small.replies("slow", {"match": "talk", "text": "one two three four five", "fault": "slow"})
     probe = {"id": "talk", "prompt": "talk", "samples": 6, "concurrency": 3, "max_tokens": 5}
-    setting = prepared(small, gate("together", probes=[probe]), replies=slow)
-    verdict = judged(setting)["together"]
+    made = prepared(small, gate("together", probes=[probe]), replies=slow)
+    verdict = judged(made)["together"]
     assert verdict.outcome is P
-    assert setting.plan.counts.requests == 2 + 6
-    entries = [e for e in read_journal(boot_of(setting.run).ledger) if e.get("gate") == "together"]
+    assert made.plan.counts.requests == 2 + 6
+    entries = [e for e in read_journal(boot_of(made.run).ledger) if e.get("gate") == "together"]
     sent = [(e["n"], e["batch"]) for e in entries if e["event"] == "exchange"]
     assert sent == [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1)]
-    assert len(list(boot_of(setting.run).root.glob("exchanges/together/*"))) == 6
+    assert len(list(boot_of(made.run).root.glob("exchanges/together/*"))) == 6
     rates = verdict.measurements["rates"]["talk"]
     assert (rates["batch_window"]["n"], rates["decode_wall"]["n"]) == (2, 6)
     assert rates["batch_overlap"]["median"] > 2.0
@@ -83,15 +80,15 @@ def test_a_schedule_is_kept_whatever_is_under_way_and_lateness_is_told(small: Sm
     slow = small.replies("slow", {"match": "talk", "text": "one two three four five", "fault": "slow"})
     arrivals = {"process": "fixed", "per_s": 5.0}
     probe = {"id": "talk", "prompt": "talk", "samples": 4, "arrivals": arrivals}
-    setting = prepared(small, gate("open", probes=[probe]), replies=slow)
-    rates = judged(setting)["open"].measurements["rates"]["talk"]
+    made = prepared(small, gate("open", probes=[probe]), replies=slow)
+    rates = judged(made)["open"].measurements["rates"]["talk"]
     assert rates["lateness"]["n"] == 4
     assert rates["lateness"]["min"] >= 0
     assert rates["ttft_scheduled"]["median"] >= rates["ttft"]["median"]
     assert rates["batch_overlap"]["median"] > 1.5
     zeros = sorted(
         json.loads(line)["clock"]["zero_s"]
-        for path in boot_of(setting.run).root.glob("exchanges/open/*")
+        for path in boot_of(made.run).root.glob("exchanges/open/*")
         for line in path.read_text().splitlines()[-1:]
     )
     assert zeros[-1] - zeros[0] == pytest.approx(0.6, abs=0.3)
@@ -108,8 +105,8 @@ def test_fresh_prefixes_miss_the_cache_and_warm_ones_hit_it(small: SmallWorkspac
         "warm_up": 1,
         "max_tokens": 4,
     }
-    setting = prepared(small, gate("cache", grid=grid), caching=True)
-    verdict = judged(setting)["cache"]
+    made = prepared(small, gate("cache", grid=grid), caching=True)
+    verdict = judged(made)["cache"]
     assert verdict.outcome is P, verdict.message
     by_cache = verdict.measurements["ttft_by_cache"]
     assert len(by_cache) == 8
@@ -117,7 +114,7 @@ def test_fresh_prefixes_miss_the_cache_and_warm_ones_hit_it(small: SmallWorkspac
         assert bool(times["warm_s"]) == ("warm" in probe), probe
     prompts = {
         e["context"]["prompt_tokens"]
-        for e in read_journal(boot_of(setting.run).ledger)
+        for e in read_journal(boot_of(made.run).ledger)
         if e["event"] == "exchange" and e["gate"] == "cache"
     }
     assert {round(count, -1) for count in prompts} == {40, 100}
@@ -125,8 +122,8 @@ def test_fresh_prefixes_miss_the_cache_and_warm_ones_hit_it(small: SmallWorkspac
 
 def test_a_prefix_that_was_cached_though_asked_fresh_is_void(small: SmallWorkspace) -> None:
     probe = {"id": "again", "prompt": "the same words each time", "samples": 2}
-    setting = prepared(small, gate("fresh", probes=[probe], options={"fresh_prefix": True}), caching=True)
-    verdict = judged(setting)["fresh"]
+    made = prepared(small, gate("fresh", probes=[probe], options={"fresh_prefix": True}), caching=True)
+    verdict = judged(made)["fresh"]
     assert (verdict.outcome, verdict.cause) == (V, "prompt_cached")
 
 
@@ -158,7 +155,7 @@ def test_a_second_client_is_found_counted_and_voids_as_declared(
 ) -> None:
     slow = small.replies("slow", {"match": "talk", "text": "one two three four five six", "fault": "slow"})
     probe = {"id": "talk", "prompt": "talk"}
-    setting = prepared(
+    made = prepared(
         small,
         gate("shared", probes=[probe], options={"isolated": isolated}),
         gate("quiet", probes=[probe], options={"isolated": True}),
@@ -166,8 +163,8 @@ def test_a_second_client_is_found_counted_and_voids_as_declared(
     )
 
     async def run() -> dict[str, Verdict]:
-        async with second_client(setting.run, "shared", 3):
-            result = await execute(setting)
+        async with second_client(made.run, "shared", 3):
+            result = await execute(made)
         return {one.gate: one.verdicts["00"] for one in result.records["base"].gates}
 
     verdicts = asyncio.run(run())
@@ -179,20 +176,20 @@ def test_a_second_client_is_found_counted_and_voids_as_declared(
     assert "3 completions" in shared.findings[0].message
     assert (quiet.outcome, quiet.measurements["interference"]["requests"]) == (P, 0)
     assert quiet.findings == ()
-    assert rejudge(setting.run).differences == ()
+    assert rejudge(made.run).differences == ()
 
 
 def test_a_restart_in_a_gate_voids_it_and_what_comes_after(small: SmallWorkspace) -> None:
     restart = small.replies("restart", {"match": "trip", "text": "a b c", "fault": "restart"})
     probe = {"id": "talk", "prompt": "talk"}
-    setting = prepared(
+    made = prepared(
         small,
         gate("before", probes=[probe]),
         gate("trip", probes=[{"id": "trip", "prompt": "trip"}]),
         gate("after", probes=[probe]),
         replies=restart,
     )
-    verdicts = judged(setting)
+    verdicts = judged(made)
     assert verdicts["before"].outcome is P
     assert (verdicts["trip"].outcome, verdicts["trip"].cause) == (V, "counter_reset")
     assert (verdicts["after"].outcome, verdicts["after"].cause) == (V, "server_restarted")
@@ -200,10 +197,10 @@ def test_a_restart_in_a_gate_voids_it_and_what_comes_after(small: SmallWorkspace
 
 def test_preemptions_and_queue_time_are_told(small: SmallWorkspace) -> None:
     crowded = small.replies("crowded", {"match": "talk", "text": "a b", "fault": "preempt"})
-    setting = prepared(
+    made = prepared(
         small, gate("crowded", probes=[{"id": "talk", "prompt": "talk", "samples": 2}]), replies=crowded
     )
-    verdict = judged(setting)["crowded"]
+    verdict = judged(made)["crowded"]
     assert [finding.kind for finding in verdict.findings] == ["preemptions"]
     counters = verdict.measurements["counters"]
     assert (counters["preemptions"], counters["queue_s"]) == (2, 0.5)
@@ -214,8 +211,8 @@ def test_acceptance_agrees_with_the_answers_own_figures_probe_by_probe(small: Sm
         {"id": "one", "prompt": "a b c d", "samples": 2, "warm_up": 1},
         {"id": "two", "prompt": "a b c d e f"},
     ]
-    setting = prepared(small, gate("accepted", "acceptance", probes=probes), depth=2, request_metrics=True)
-    verdict = judged(setting)["accepted"]
+    made = prepared(small, gate("accepted", "acceptance", probes=probes), depth=2, request_metrics=True)
+    verdict = judged(made)["accepted"]
     assert (verdict.outcome, verdict.findings) == (P, ())
     counted = verdict.measurements["counters"]["acceptance"]
     own = verdict.measurements["per_request"]
@@ -230,8 +227,8 @@ def test_without_figures_in_the_answers_each_probe_has_the_counters_between_them
     small: SmallWorkspace,
 ) -> None:
     probes = [{"id": "one", "prompt": "a b c d"}, {"id": "two", "prompt": "a b c d e f"}]
-    setting = prepared(small, gate("accepted", "acceptance", probes=probes), depth=2)
-    verdict = judged(setting)["accepted"]
+    made = prepared(small, gate("accepted", "acceptance", probes=probes), depth=2)
+    verdict = judged(made)["accepted"]
     by_probe = verdict.measurements["by_probe"]
     assert {name: one["drafts"] for name, one in by_probe.items()} == {"one": 4, "two": 6}
     assert verdict.measurements["per_request"] is None
@@ -243,38 +240,25 @@ def test_memory_is_told_for_each_gate_and_apart_from_what_was_asked_for(small: S
         gate(name, "memory_floor", probes=[{"id": "talk", "prompt": "talk"}], options={"available_gib": gib})
         for name, gib in (("enough", 0.001), ("too-much", 1e6))
     ]
-    setting = prepared(small, *floors)
-    verdicts = judged(setting)
+    made = prepared(small, *floors)
+    verdicts = judged(made)
     assert (verdicts["enough"].outcome, verdicts["too-much"].outcome) == (P, Outcome.FAILED)
     assert "the floor is 1e+06 GiB" in str(verdicts["too-much"].message)
     memory = verdicts["enough"].measurements["memory"]
     assert memory["samples"] >= 2
     assert sum(memory["rank_peak_bytes"].values()) >= memory["rss_peak_bytes"] > 0
-    quality = json.loads(setting.run.quality("base").read_text())
+    quality = json.loads(made.run.quality("base").read_text())
     assert quality["memory"]["00"]["weight_file_bytes"] == {"target": 1000}
     assert quality["memory"]["00"]["observed"]["rss_peak_bytes"] >= memory["rss_peak_bytes"]
 
 
 def test_the_first_request_of_the_ladder_is_cold_and_in_no_figure(small: SmallWorkspace) -> None:
     probe = {"id": "talk", "prompt": "talk", "samples": 3}
-    small.ladder = []
-    setting = prepared(small, gate("speed", probes=[probe]))
     small.ladder = [{**gate("speed", probes=[probe]), "required": True}]
-    (small.root / "gates" / "small.yaml").write_text(
-        json.dumps({"schema": "armgate/ladder/v1", "id": "small", "gates": small.ladder})
-    )
-    campaign = small.root / "campaigns" / "small.yaml"
-    plan = make_plan(setting.workspace, campaign, known())
-    fresh = Setting(
-        plan,
-        start(plan, small.root / "more", "campaigns/small.yaml"),
-        setting.workspace,
-        Progress(),
-        Sandboxes(),
-    )
-    verdict = judged(fresh)["speed"]
+    made = planned(small)
+    verdict = judged(made)["speed"]
     assert verdict.outcome is P
     assert verdict.measurements["rates"]["talk"]["ttft"]["n"] == 2
     assert [one["sample"] for one in verdict.measurements["excluded"]["cold"]] == ["talk.0"]
-    cold = [e["path"] for e in read_journal(boot_of(fresh.run).ledger) if e.get("cold")]
+    cold = [e["path"] for e in read_journal(boot_of(made.run).ledger) if e.get("cold")]
     assert [Path(path).parent.name for path in cold] == ["readiness", "speed"]

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import psutil
@@ -112,13 +112,13 @@ gates:
     required: true
     why: somebody else's traffic is told
     requires: [responds]
-    probes: [{id: story, prompt: "Tell a story.", max_tokens: 96, body: {ignore_eos: true}}]
+    probes: [{id: story, prompt: "Tell a story.", max_tokens: 64, body: {ignore_eos: true}}]
   - id: alone
     check: speed
     required: false
     why: somebody else's traffic voids it
     requires: [responds]
-    probes: [{id: story, prompt: "Tell a story.", max_tokens: 96, body: {ignore_eos: true}}]
+    probes: [{id: story, prompt: "Tell a story.", max_tokens: 64, body: {ignore_eos: true}}]
     options: {isolated: true}
 """
 
@@ -214,8 +214,91 @@ def test_acceptance_is_what_the_servers_own_counters_gained(
     acceptance = measured["counters"]["acceptance"]
     assert acceptance["drafts"] == gained(boot, "spec_decode_num_drafts_total") > 0
     assert acceptance["accepted_tokens"] == gained(boot, "spec_decode_num_accepted_tokens_total")
-    assert measured["counters"]["generation_tokens"] == 48
+    assert measured["counters"]["generation_tokens"] == 2 * 48 + 32
     assert measured["interference"]["requests"] == 0
+
+
+def test_acceptance_is_what_the_answers_say_themselves(
+    finished: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    """A second path: figures of each request in its own answer, summed here from the recorded bytes."""
+    _, run = finished
+    told = [metrics["speculative_decoding"] for _, metrics in answers(run, "accepted")]
+    measured = measurements(run, "accepted")
+    counted = measured["counters"]["acceptance"]
+    assert counted["drafts"] == sum(one["num_spec_steps"] for one in told)
+    assert counted["draft_tokens"] == sum(one["num_draft_tokens"] for one in told)
+    assert counted["accepted_tokens"] == sum(one["num_accepted_draft_tokens"] for one in told)
+    assert measured["per_request"]["per_position"] == pytest.approx(counted["per_position"])
+    assert {source["source"] for source in measured["sources"]} >= {"counters", "per-request metrics"}
+
+
+@pytest.mark.parametrize("gate", ["accepted", "cached"])
+def test_tokens_that_the_server_counted_are_those_of_the_answers_usage(
+    finished: tuple[subprocess.CompletedProcess[str], Path], gate: str
+) -> None:
+    _, run = finished
+    usages = [usage for usage, _ in answers(run, gate)]
+    measured = measurements(run, gate)
+    assert measured["counters"]["prompt_tokens"] == sum(usage["prompt_tokens"] for usage in usages)
+    assert measured["counters"]["generation_tokens"] == sum(usage["completion_tokens"] for usage in usages)
+    assert sum(measured["counters"]["finished"].values()) == len(usages)
+
+
+def test_a_second_clients_requests_are_counted_exactly_and_void_where_isolation_is_asked(
+    finished: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    _, run = finished
+    gates = {gate["gate"]: gate["verdicts"]["00"] for gate in quality(run)["gates"]}
+    for gate, count in OTHERS.items():
+        counted = measurements(run, gate)["interference"]
+        assert (counted["requests"], counted["generation_tokens"]) == (count, 4 * count)
+        assert [finding["kind"] for finding in gates[gate]["findings"]] == ["foreign_traffic"]
+    assert gates["labelled"]["outcome"] == "passed"
+    assert (gates["alone"]["outcome"], gates["alone"]["cause"]) == ("void", "foreign_traffic")
+
+
+def test_the_cache_did_what_was_asked_by_the_servers_own_word(
+    finished: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    _, run = finished
+    by_cache = measurements(run, "cached")["ttft_by_cache"]
+    assert {probe: bool(times["warm_s"]) for probe, times in by_cache.items()} == {
+        f"retell-d200-{state}-c{level}": state == "warm" for state in ("fresh", "warm") for level in (1, 2)
+    }
+
+
+def test_ttft_of_one_stream_is_the_servers_own_and_what_lies_between(
+    finished: tuple[subprocess.CompletedProcess[str], Path], record_property: Callable[[str, object], None]
+) -> None:
+    """The server's clock starts at its engine; HTTP, the template and tokenising lie between, on any host."""
+    _, run = finished
+    rates = measurements(run, "cached")["rates"]
+    beyond = [rates[f"retell-d200-{state}-c1"]["ttft_beyond_server"]["median"] for state in ("fresh", "warm")]
+    record_property("ttft_beyond_server_s", beyond)
+    print(f"client TTFT beyond the server's own: {', '.join(f'{1000 * gap:.1f} ms' for gap in beyond)}")
+    assert all(0 <= gap < 1.0 for gap in beyond)
+
+
+def quality(run: Path) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((run / "arms" / "baseline" / "quality.json").read_text())
+    return read
+
+
+def measurements(run: Path, gate: str) -> dict[str, Any]:
+    read: dict[str, Any] = quality(run)["measurements"][gate]["00"]
+    return read
+
+
+def answers(run: Path, gate: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Usage and metrics of every answer of a gate, out of the last events of the recorded streams."""
+    found = []
+    for path in (run / "arms" / "baseline" / "boots" / "00" / "exchanges" / gate).iterdir():
+        reads = [json.loads(line)[1] for line in path.read_text().splitlines() if line.startswith("[")]
+        event = next(line for line in "".join(reads).splitlines() if '"usage":{' in line)
+        body = json.loads(event.removeprefix("data: "))
+        found.append((body["usage"], body["metrics"]))
+    return found
 
 
 def gained(boot: Path, series: str) -> float:

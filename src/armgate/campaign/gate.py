@@ -65,8 +65,8 @@ class GateRunner:
         self.readiness_messages = ({"role": "user", "content": "Say one word."},)
         self.readiness_tokens: int | None = None
         """Prompt tokens that the server reported for the readiness messages."""
-        self.warm = False
-        """Whether a request of the ladder has been sent; the first one after the boot is cold."""
+        self.warm = server.attached
+        """Whether a request of the ladder has been sent; the first one after a boot of ours is cold."""
 
     async def first_token(self) -> str | None:
         """One real token, recorded like every exchange, and the answer's fingerprint; else BootError."""
@@ -191,8 +191,8 @@ class GateRunner:
             "path": self.folder.relative(stem) + ".jsonl",
             "context": context,
         }
-        cold = gate.id == READINESS or not self.warm
-        self.warm = gate.id != READINESS
+        cold = not self.warm
+        self.warm = self.warm or gate.id != READINESS
         self.ledger.append(entry | {"cold": True} if cold else entry)
         return stem
 
