@@ -9,6 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Regex, Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Split
+
 from armgate.engines.protocol import Address, ArmFiles
 from armgate.engines.registry import ENGINES
 from armgate.model.arms import Arm
@@ -103,6 +107,15 @@ class SmallWorkspace:
         (root / "contracts" / "says-yes.yaml").write_text(CONTRACT)
         (root / "model" / "weights").write_bytes(b"weights")
         return cls(root, [dict(gate) for gate in LADDER])
+
+    def tokenizer(self) -> None:
+        """Tokenizer files of the model: they count as the stand-in does, and its template is theirs."""
+        tokenizer = Tokenizer(WordLevel({"?": 0}, unk_token="?"))
+        tokenizer.pre_tokenizer = Split(Regex(r"\s*\S+|\s+$"), "isolated")
+        tokenizer.save(str(self.root / "model" / "tokenizer.json"))
+        template = "{% for m in messages %}a b c d {{ m.content }} e{% endfor %}"
+        config = {"chat_template": template, "bos_token": {"content": "<s>"}}
+        (self.root / "model" / "tokenizer_config.json").write_text(json.dumps(config))
 
     def replies(self, name: str, *replies: dict[str, Any]) -> str:
         """A replies file for an arm; without a match the stand-in answers with what it was asked."""

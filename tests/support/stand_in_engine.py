@@ -9,7 +9,15 @@ speculation and its times in the usage chunk.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
 (finish reason `length`), `slow` (0.2 s a delta), `bytes` (surrogates of the text are sent as the bytes that
 they escape, so that the stream is not UTF-8), `restart` (its counters begin anew after this answer),
-`preempt` (it counts a preemption).
+`preempt` (it counts a preemption), `reasoning` (all of it in the reasoning channel).
+Instead of a text a reply may have `find`, a regular expression: it answers with all that the message holds of
+it, as a JSON array, or with `form: text` as words.
+
+A reply may also say how the server treats its prompt: `served` are the tokens that it takes, `over` what it
+does beyond them (cut silently, or a refusal in some engine's words), `stream_cap` ends the stream early and
+calls it a stop, `usage: false` reports none, and `from_request: N` holds from the N-th request on.
+`--tokenize` is the wire form of the server's token counts, `--count-factor` makes its usage another
+tokenizer's, `--told-len` is the context that it says it has.
 """
 
 from __future__ import annotations
@@ -40,6 +48,33 @@ def shared(one: list[str], other: list[str]) -> int:
     return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
+def template(messages: list[dict[str, Any]]) -> str:
+    """The prompt of a chat: five words around each message, as the pinned template of the tests has it."""
+    return "".join(f"a b c d {message['content']} e" for message in messages)
+
+
+REFUSALS = {
+    "vllm": (
+        400,
+        "This model's maximum context length is {limit} tokens. However, your prompt contains {tokens} input "
+        "tokens, which exceeds this limit even without any output tokens.",
+    ),
+    "sglang": (
+        400,
+        "The input ({tokens} tokens) is longer than the model's context length ({limit} tokens).",
+    ),
+    "llama": (500, "the request exceeds the available context size, try increasing it"),
+    "tgi": (
+        422,
+        "Input validation error: `inputs` must have less than {limit} tokens. Given: {tokens}",
+    ),
+    "ollama": (400, "prompt is too long for the context window of {limit}"),
+    "tensorrt": (400, "Prompt length ({tokens}) exceeds maximum input length ({limit})"),
+    "tabby": (400, "Prompt length {tokens} is greater than max_seq_len {limit}"),
+    "in-stream": (200, "Requested tokens ({tokens}) exceed context window of {limit}"),
+}
+
+
 def token_id(token: str) -> int:
     return zlib.crc32(token.encode()) % 50_000
 
@@ -55,10 +90,20 @@ class StandIn:
         self.seen: list[list[str]] = []
 
     def reply(self, message: str) -> dict[str, Any]:
-        return next((r for r in self.replies if r["match"] in message), {"match": "", "text": message})
+        due = (r for r in self.replies if r.get("from_request", 0) <= self.counts["requests"])
+        found = next((r for r in due if r["match"] in message), {"match": "", "text": message})
+        if "find" not in found:
+            return found
+        hits = re.findall(found["find"], message)
+        text = " ".join(hits) if found.get("form") == "text" else json.dumps(hits)
+        return {**found, "text": text}
 
     def prompt_tokens(self, messages: list[dict[str, Any]]) -> int:
-        return TEMPLATE_TOKENS + sum(len(tokens_of(str(message["content"]))) for message in messages)
+        return len(tokens_of(template(messages)))
+
+    def served_tokens(self, messages: list[dict[str, Any]]) -> int:
+        """What usage reports of a whole prompt, by a tokenizer of its own."""
+        return round(self.prompt_tokens(messages) * self.options.count_factor)
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
@@ -73,7 +118,8 @@ class StandIn:
         return web.Response()
 
     async def models(self, request: web.Request) -> web.Response:
-        entry = {"id": self.options.model_id, "max_model_len": self.options.max_model_len, "root": "stand-in"}
+        told = self.options.told_len or self.options.max_model_len
+        entry = {"id": self.options.model_id, "max_model_len": told, "root": "stand-in"}
         return web.json_response({"object": "list", "data": [entry]})
 
     async def version(self, request: web.Request) -> web.Response:
@@ -81,7 +127,31 @@ class StandIn:
 
     async def tokenize(self, request: web.Request) -> web.Response:
         body = await request.json()
-        return web.json_response({"count": self.prompt_tokens(body["messages"])})
+        form = self.options.tokenize
+        if form == "llama":
+            tokens = tokens_of(body.get("content", ""))
+            return web.json_response({"tokens": [token_id(token) for token in tokens]})
+        if form == "none" or (form == "sglang" and "prompt" not in body):
+            return web.json_response({"error": "no such field"}, status=404 if form == "none" else 400)
+        text = template(body["messages"]) if form == "vllm" else body["prompt"]
+        return web.json_response({"count": len(tokens_of(text)), "max_model_len": self.options.max_model_len})
+
+    async def apply_template(self, request: web.Request) -> web.Response:
+        if self.options.tokenize != "llama":
+            return web.json_response({"error": "not found"}, status=404)
+        return web.json_response({"prompt": template((await request.json())["messages"])})
+
+    async def refused(
+        self, request: web.Request, wording: str, tokens: int, limit: int
+    ) -> web.StreamResponse:
+        status, words = REFUSALS[wording]
+        error = {"message": words.format(tokens=tokens, limit=limit), "type": "invalid_request_error"}
+        if wording == "llama":
+            error |= {"type": "exceed_context_size_error", "n_prompt_tokens": tokens, "n_ctx": limit}
+        if status != 200:
+            return web.json_response({"error": error}, status=status)
+        text = "data: " + json.dumps({"error": error}) + "\n\ndata: [DONE]\n\n"
+        return web.Response(text=text, content_type="text/event-stream")
 
     async def metrics(self, request: web.Request) -> web.Response:
         names = ["vllm:prompt_tokens_total", "vllm:generation_tokens_total"]
@@ -104,13 +174,19 @@ class StandIn:
         fault = reply.get("fault")
         if fault == "die":
             os._exit(3)
-        words = tokens_of(reply["text"])[: body["max_tokens"]]
+        prompt = self.prompt_tokens(body["messages"])
+        limit = reply.get("served", self.options.max_model_len)
+        if prompt > limit and "over" in reply:
+            return await self.refused(request, reply["over"], prompt, limit)
+        cap = min(body["max_tokens"], reply.get("stream_cap", body["max_tokens"]))
+        words = tokens_of(reply["text"])[:cap]
         cached = self.cached(body["messages"])
-        self.count(body, len(words), fault)
+        self.count(body, len(words), fault, limit)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
         for word in words:
-            choice = {"index": 0, "delta": {"content": word}, "finish_reason": None}
+            channel = "reasoning" if fault == "reasoning" else "content"
+            choice = {"index": 0, "delta": {channel: word}, "finish_reason": None}
             if body.get("return_token_ids"):
                 choice["token_ids"] = [token_id(word)]
             await response.write(self.event([choice], raw=fault == "bytes"))
@@ -120,21 +196,25 @@ class StandIn:
                 self.counts["running"] -= 1
                 return response
             await asyncio.sleep(0.2 if fault == "slow" else 0)
-        cut = fault == "length" or len(tokens_of(reply["text"])) > len(words)
+        cut = fault == "length" or (
+            len(tokens_of(reply["text"])) > len(words) and "stream_cap" not in reply
+        )
         reason = "length" if cut else "stop"
         await response.write(self.event([{"index": 0, "delta": {}, "finish_reason": reason}]))
-        prompt = self.prompt_tokens(body["messages"])
-        usage: dict[str, Any] = {
-            "prompt_tokens": prompt,
-            "completion_tokens": len(words),
-            "total_tokens": prompt + len(words),
-        }
-        if self.options.caching:
-            usage["prompt_tokens_details"] = {"cached_tokens": cached}
+        usage = self.usage(body["messages"], len(words), limit, cached) if reply.get("usage", True) else None
         metrics = self.request_metrics(len(words)) if self.options.request_metrics else None
-        await response.write(self.event([], usage, metrics=metrics) + b"data: [DONE]\n\n")
+        told = self.event([], usage, metrics=metrics) if usage is not None else b""
+        await response.write(told + b"data: [DONE]\n\n")
         asyncio.get_running_loop().call_later(COUNTED_AFTER_S, self.finished, fault)
         return response
+
+    def usage(self, messages: list[dict[str, Any]], words: int, limit: int, cached: int) -> dict[str, Any]:
+        prompt = min(self.served_tokens(messages), limit)
+        told: dict[str, Any] = {"prompt_tokens": prompt, "completion_tokens": words}
+        told["total_tokens"] = prompt + words
+        if self.options.caching:
+            told["prompt_tokens_details"] = {"cached_tokens": cached}
+        return told
 
     def finished(self, fault: str | None) -> None:
         self.counts["running"] -= 1
@@ -161,10 +241,10 @@ class StandIn:
             }
         return told
 
-    def count(self, body: dict[str, Any], words: int, fault: str | None) -> None:
+    def count(self, body: dict[str, Any], words: int, fault: str | None, limit: int) -> None:
         self.counts["running"] += 1
         self.counts["preemptions"] += fault == "preempt"
-        self.counts["vllm:prompt_tokens_total"] += self.prompt_tokens(body["messages"])
+        self.counts["vllm:prompt_tokens_total"] += min(self.served_tokens(body["messages"]), limit)
         self.counts["vllm:generation_tokens_total"] += words
         if self.options.depth and not self.options.silent_draft:
             self.counts["vllm:spec_decode_num_drafts_total"] += words
@@ -200,6 +280,9 @@ def main() -> None:
     parser.add_argument("--die-at-start", action="store_true")
     parser.add_argument("--caching", action="store_true")
     parser.add_argument("--request-metrics", action="store_true")
+    parser.add_argument("--tokenize", choices=["vllm", "sglang", "llama", "none"], default="vllm")
+    parser.add_argument("--told-len", type=int)
+    parser.add_argument("--count-factor", type=float, default=1.0)
     options = parser.parse_args()
     if options.die_at_start:
         raise SystemExit("RuntimeError: this server was told to fail")
@@ -212,6 +295,7 @@ def main() -> None:
             web.get("/version", server.version),
             web.get("/metrics", server.metrics),
             web.post("/tokenize", server.tokenize),
+            web.post("/apply-template", server.apply_template),
             web.post("/v1/chat/completions", server.chat),
         ]
     )
