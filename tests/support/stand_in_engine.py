@@ -196,9 +196,7 @@ class StandIn:
                 self.counts["running"] -= 1
                 return response
             await asyncio.sleep(0.2 if fault == "slow" else 0)
-        cut = fault == "length" or (
-            len(tokens_of(reply["text"])) > len(words) and "stream_cap" not in reply
-        )
+        cut = fault == "length" or (len(tokens_of(reply["text"])) > len(words) and "stream_cap" not in reply)
         reason = "length" if cut else "stop"
         await response.write(self.event([{"index": 0, "delta": {}, "finish_reason": reason}]))
         usage = self.usage(body["messages"], len(words), limit, cached) if reply.get("usage", True) else None

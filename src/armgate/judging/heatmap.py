@@ -10,6 +10,7 @@ from armgate.judging.rates import ttft_by_cache
 from armgate.model.base import Json
 from armgate.model.comparison import RetrievalStep
 from armgate.model.evidence import GateEvidence, Sample
+from armgate.model.measures import Rates
 from armgate.model.outcome import Finding, Outcome, SampleVerdict
 from armgate.model.windows import PromptLength
 
@@ -112,9 +113,15 @@ def caching(evidence: GateEvidence) -> dict[str, Json]:
     """TTFT by what the prefix cache did, for each prompt that was sent more than once; never pooled."""
     found: dict[str, Json] = {}
     for probe in evidence.gate.probes:
-        runs = [
-            sample_rates(sample, evidence.arm) for sample in evidence.samples if sample.probe.id == probe.id
-        ]
+        runs = [_beyond_template(s, evidence) for s in evidence.samples if s.probe.id == probe.id]
         if len(runs) > 1:
             found[probe.id] = {**ttft_by_cache(runs).model_dump(mode="json"), "unit": "s"}
     return found
+
+
+def _beyond_template(sample: Sample, evidence: GateEvidence) -> Rates:
+    """The sample's rates; a cache that holds the chat template alone has not seen the prompt."""
+    rates = sample_rates(sample, evidence.arm)
+    if rates.cached_tokens is None or rates.cached_tokens > (sample.context.get("template_tokens") or 0):
+        return rates
+    return rates.model_copy(update={"cached_tokens": 0})
