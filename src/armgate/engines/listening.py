@@ -27,8 +27,11 @@ def claim_port(declared: int | None) -> int:
     return declared
 
 
-def listener_of(port: int, root: int) -> Listener:
-    """Whether the socket on `port` belongs to the process `root` and its descendants."""
+def listener_of(port: int, root: int, *, same_user: bool) -> Listener:
+    """Whether the socket on `port` belongs to the process `root` and its descendants.
+
+    With `same_user` they are our own, whose sockets are always seen with their pid.
+    """
     holders = _holders(port)
     if not holders:
         return Listener.NOBODY
@@ -39,8 +42,7 @@ def listener_of(port: int, root: int) -> Listener:
         family = {root}
     if holders & family:
         return Listener.OURS
-    # Our own processes are always seen with their pid, so a socket without one is someone else's.
-    return Listener.FOREIGN
+    return Listener.UNKNOWN if None in holders and not same_user else Listener.FOREIGN
 
 
 def foreign(port: int) -> BootError:

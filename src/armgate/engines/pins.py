@@ -14,7 +14,7 @@ from armgate.errors import BootError
 from armgate.model.base import Json
 from armgate.model.pins import DirectoryPin, FilePin, HfPin, PackagesPin, Pin, PinCheck, PinState
 
-_VERSIONS = """
+PROGRAM = """
 import importlib.metadata, json, sys
 out = {}
 for name in sys.argv[1:]:
@@ -24,6 +24,7 @@ for name in sys.argv[1:]:
         out[name] = None
 print(json.dumps(out))
 """
+"""What an interpreter is given to tell the versions of the distributions named as its arguments."""
 
 
 def locate(name: str, pin: Pin, root: Path) -> Located:
@@ -78,7 +79,7 @@ async def package_versions(python: Path, names: list[str]) -> dict[str, str | No
     """Versions of packages inside an engine's environment, asked of its own interpreter."""
     try:
         process = await asyncio.create_subprocess_exec(
-            str(python), "-I", "-c", _VERSIONS, *names, stdout=asyncio.subprocess.PIPE
+            str(python), "-I", "-c", PROGRAM, *names, stdout=asyncio.subprocess.PIPE
         )
         out, _ = await process.communicate()
     except OSError as error:
@@ -89,33 +90,33 @@ async def package_versions(python: Path, names: list[str]) -> dict[str, str | No
     return versions
 
 
-async def check_packages(role: str, name: str, pin: PackagesPin, python: Path) -> PinCheck:
-    seen = await package_versions(python, sorted(pin.packages))
-    agrees = all(seen.get(package) == version for package, version in pin.packages.items())
-    observed: dict[str, Json] = {"packages": seen}
-    return _check(
-        role,
-        name,
-        pin,
-        observed,
-        PinState.MATCHES if agrees else PinState.DIFFERS,
-        "importlib.metadata inside the engine's environment",
-    )
+def compare_packages(
+    role: str, name: str, pin: PackagesPin, seen: Mapping[str, str | None], method: str
+) -> PinCheck:
+    versions = {package: seen.get(package) for package in sorted(pin.packages)}
+    state = PinState.MATCHES if versions == dict(pin.packages) else PinState.DIFFERS
+    return _check(role, name, pin, {"packages": versions}, state, method)
+
+
+def check_files(role: str, name: str, pin: Pin, root: Path, environment: Mapping[str, str]) -> PinCheck:
+    """A pin of files on this machine; the hub's cache is where `environment` says it is."""
+    if isinstance(pin, DirectoryPin):
+        return check_directory(role, name, pin, root)
+    if isinstance(pin, FilePin):
+        return check_file(role, name, pin, root)
+    if isinstance(pin, HfPin):
+        return check_hub(role, name, pin, cache_folder(environment))
+    return unseen(role, name, pin, "nothing on this machine shows it")
 
 
 async def check_pin(
     role: str, name: str, pin: Pin, root: Path, python: Path, environment: Mapping[str, str]
 ) -> PinCheck:
     """One pin of an arm that a local program will use, with the environment that it will have."""
-    if isinstance(pin, DirectoryPin):
-        return await asyncio.to_thread(check_directory, role, name, pin, root)
-    if isinstance(pin, FilePin):
-        return await asyncio.to_thread(check_file, role, name, pin, root)
-    if isinstance(pin, HfPin):
-        return await asyncio.to_thread(check_hub, role, name, pin, cache_folder(environment))
     if isinstance(pin, PackagesPin):
-        return await check_packages(role, name, pin, python)
-    return unseen(role, name, pin, "nothing on this machine shows it")
+        seen = await package_versions(python, sorted(pin.packages))
+        return compare_packages(role, name, pin, seen, "importlib.metadata inside the engine's environment")
+    return await asyncio.to_thread(check_files, role, name, pin, root, environment)
 
 
 def _check(

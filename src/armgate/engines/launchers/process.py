@@ -126,8 +126,8 @@ async def running(program: Program) -> AsyncIterator[Server]:
         pid=await _started(process),
         ended=asyncio.Event(),
         # Not the engine's own pid: what detaches from the engine becomes a child of the supervisor.
-        listener=lambda: listener_of(program.port, process.pid),
-        signals=lambda: growth(process.pid),
+        listener=lambda: listener_of(program.port, process.pid, same_user=True),
+        signals=lambda: growth(process.pid, with_root=False),
         kill=lambda: _order(process, 0.0),
     )
     listener = asyncio.create_task(_listen(process, server))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from armgate.engines.launchers.attach import Attach
+from armgate.engines.launchers.container import InContainer
 from armgate.engines.launchers.process import Process
 from armgate.engines.launchers.protocol import Launcher
 
-LAUNCHERS: dict[str, Launcher] = {"process": Process(), "attach": Attach()}
+LAUNCHERS: dict[str, Launcher] = {"process": Process(), "container": InContainer(), "attach": Attach()}

@@ -1,0 +1,146 @@
+"""One Docker engine: what it has and does for a boot. Its errors become BootErrors here and nowhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import docker
+import docker.errors
+import requests.exceptions
+from docker.models.containers import Container
+
+from armgate.engines.images import references, seen_image
+from armgate.errors import BootError
+from armgate.model.arms import ContainerLauncher
+from armgate.model.base import Json
+from armgate.model.pins import ImagePin
+
+GONE = (docker.errors.DockerException, requests.exceptions.RequestException, OSError)
+"""What the SDK raises, its HTTP library and the socket below it included."""
+
+
+@contextlib.contextmanager
+def docker_errors(cause: str) -> Iterator[None]:
+    """Whatever the SDK raises, as a BootError."""
+    try:
+        yield
+    except GONE as error:
+        raise BootError(cause, f"Docker: {getattr(error, 'explanation', None) or error}") from None
+
+
+class DockerHost:
+    """The engine that a launcher names, else the environment's."""
+
+    def __init__(self, launcher: ContainerLauncher, timeout_s: float) -> None:
+        with docker_errors("docker_unavailable"):
+            if launcher.host is None:
+                self.client = docker.from_env(timeout=int(timeout_s))
+            else:
+                # The system's own ssh knows the user's keys, agents and host aliases.
+                ssh = launcher.host.startswith("ssh://")
+                if ssh and importlib.util.find_spec("paramiko") is None:
+                    raise BootError("docker_unavailable", "ssh:// needs the extra `ssh` (armgate[ssh])")
+                self.client = docker.DockerClient(
+                    base_url=launcher.host, timeout=int(timeout_s), use_ssh_client=ssh
+                )
+        base = str(self.client.api.base_url)
+        self.is_local = base.startswith("http+docker://localhost")
+        self.is_local &= not (launcher.host or "").startswith(("ssh://", "tcp://"))
+        self.address = launcher.address or ("127.0.0.1" if self.is_local else _host_of(launcher.host or base))
+
+    def close(self) -> None:
+        self.client.close()
+
+    def machine(self) -> str:
+        with docker_errors("docker_unavailable"):
+            return str(self.client.info().get("Architecture", ""))
+
+    def images(self, pin: ImagePin) -> list[dict[str, Json]]:
+        """The pinned image alone where it is there, else all that bear its name."""
+        with docker_errors("docker_unavailable"):
+            for reference in references(pin):
+                with contextlib.suppress(docker.errors.NotFound):
+                    return [seen_image(self.client.images.get(reference).attrs)]
+            return [seen_image(image.attrs) for image in self.client.images.list(name=pin.image)]
+
+    def output(self, image: str, words: list[str], options: dict[str, Any]) -> Json:
+        """What a short-lived container prints, as JSON."""
+        with docker_errors("engine_missing"):
+            container = self.client.containers.create(
+                image, entrypoint=words[:1], command=words[1:], network_mode="none", **options
+            )
+            try:
+                container.start()
+                container.wait()
+                said = container.logs(stdout=True, stderr=False)
+            finally:
+                container.remove(force=True, v=True)
+        try:
+            return json.loads(said)
+        except ValueError:
+            raise BootError("engine_missing", f"{words[0]} in the image printed {said!r}") from None
+
+    def start(self, image: str, words: list[str], options: dict[str, Any]) -> Container:
+        """A running container; one that was made and cannot start is removed."""
+        with docker_errors("not_started"):
+            container = self.client.containers.create(
+                image, entrypoint=words[:1], command=words[1:], init=True, **options
+            )
+            try:
+                container.start()
+                container.reload()
+            except BaseException:
+                container.remove(force=True, v=True)
+                raise
+            return container
+
+    def labelled(self, label: str) -> list[Container]:
+        with docker_errors("docker_unavailable"):
+            return self.client.containers.list(all=True, filters={"label": label})
+
+
+def follow(container: Container, log: Path, ended: Callable[[int, bool], None]) -> None:
+    """Copy a container's output to `log` and tell its end (exit code, out of memory), on threads.
+
+    Neither thread keeps the program alive: a log that never ends must not hold a campaign up.
+    """
+
+    def copy() -> None:
+        with contextlib.suppress(*GONE), log.open("ab", buffering=0) as out:
+            for data in container.logs(stream=True, follow=True):
+                out.write(data)
+
+    def wait() -> None:
+        code, oom = -1, False
+        with contextlib.suppress(*GONE):
+            code = int(container.wait(timeout=None)["StatusCode"])
+            container.reload()
+            oom = bool(container.attrs["State"].get("OOMKilled"))
+        copier.join(timeout=5.0)
+        ended(code, oom)
+
+    copier = threading.Thread(target=copy, daemon=True)
+    copier.start()
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def signal(container: Container, name: str) -> None:
+    """Send a signal; a container that is gone already needs none."""
+    with contextlib.suppress(docker.errors.APIError, requests.exceptions.RequestException):
+        container.kill(signal=name)
+
+
+def remove(container: Container) -> None:
+    with contextlib.suppress(docker.errors.NotFound), docker_errors("not_removed"):
+        container.remove(force=True, v=True)
+
+
+def _host_of(url: str) -> str:
+    return urlsplit(url).hostname or "127.0.0.1"
