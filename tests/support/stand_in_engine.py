@@ -5,7 +5,8 @@ FILE is a JSON list of `{"match": substring of the last message, "text": reply, 
 first match wins, and without one the reply is the message itself. One word is one token.
 Like vLLM it counts a request a moment after it has answered it. With `--caching` it reports as cached what a
 prompt has in common with the longest beginning of an earlier one; with `--request-metrics` it tells its
-speculation and its times in the usage chunk.
+speculation and its times in the usage chunk. A reply may have `gaps`, for replays: word -> how much less
+likely, in nats, than another token the server holds it.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
 (finish reason `length`), `slow` (0.2 s a delta), `bytes` (surrogates of the text are sent as the bytes that
 they escape, so that the stream is not UTF-8), `restart` (its counters begin anew after this answer),
@@ -168,6 +169,20 @@ class StandIn:
         lines.append(f"process_start_time_seconds {self.started}")
         return web.Response(text="\n".join(lines) + "\n")
 
+    async def completions(self, request: web.Request) -> web.Response:
+        """Log probabilities of a prompt of token ids. A reply's `gaps` says by word how much less likely than
+        another token the server holds it; every other word is the most likely one."""
+        body = await request.json()
+        gaps = {token_id(word): gap for reply in self.replies for word, gap in reply.get("gaps", {}).items()}
+        listed: list[dict[str, Any] | None] = [None]
+        for token in body["prompt"][1:]:
+            own = {"logprob": -0.5 - gaps.get(token, 0.0), "rank": 2 if token in gaps else 1}
+            best = {"99999": {"logprob": -0.5, "rank": 1, "decoded_token": "?"}} if token in gaps else {}
+            listed.append({str(token): {**own, "decoded_token": f"<{token}>"}, **best})
+        choice = {"index": 0, "text": "", "finish_reason": "length", "prompt_logprobs": listed}
+        usage = {"prompt_tokens": len(body["prompt"]), "completion_tokens": 1}
+        return web.json_response({"object": "text_completion", "choices": [choice], "usage": usage})
+
     async def chat(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         reply = self.reply(str(body["messages"][-1]["content"]))
@@ -184,6 +199,11 @@ class StandIn:
         self.count(body, len(words), fault, limit)
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        if body.get("return_token_ids"):
+            asked = " ".join(str(message["content"]) for message in body["messages"])
+            ids = [token_id(word) for word in tokens_of(asked)]
+            first = {"index": 0, "delta": {"role": "assistant"}}
+            await response.write(self.event([first], prompt_token_ids=ids))
         for word in words:
             channel = "reasoning" if fault == "reasoning" else "content"
             choice = {"index": 0, "delta": {channel: word}, "finish_reason": None}
@@ -255,9 +275,10 @@ class StandIn:
         usage: dict[str, Any] | None = None,
         raw: bool = False,
         metrics: dict[str, Any] | None = None,
+        **more: Any,
     ) -> bytes:
         body: dict[str, Any] = {"id": "c", "object": "chat.completion.chunk", "choices": choices}
-        body["model"] = self.options.model_id
+        body |= {"model": self.options.model_id, **more}
         if usage is not None:
             body["usage"] = usage
         if metrics is not None:
@@ -295,6 +316,7 @@ def main() -> None:
             web.post("/tokenize", server.tokenize),
             web.post("/apply-template", server.apply_template),
             web.post("/v1/chat/completions", server.chat),
+            web.post("/v1/completions", server.completions),
         ]
     )
     web.run_app(app, host="127.0.0.1", port=options.port, print=None)

@@ -11,6 +11,10 @@ from armgate.model.comparison import ArmFigures, Attribution, Difference
 NO_CONDITION = frozenset({"name", "reference", "says", "boots"})
 """Fields that name an arm or say how often it is measured, not how it is served."""
 SPECULATION = "speculative."
+PINNED = {"draft": "speculative.draft", "image": "launcher.image"}
+"""Fields that a pin's role stands for, where they have another name."""
+PLACES = frozenset({"launcher.url", "launcher.api_key_file", "launcher.api_key_env"})
+"""Where a server that someone else booted is found, and the key to it; not what it is."""
 
 
 def attribute(arm: ArmFigures, reference: ArmFigures) -> Attribution:
@@ -34,9 +38,9 @@ def attribute(arm: ArmFigures, reference: ArmFigures) -> Attribution:
 def _condition(figures: ArmFigures, arm: Arm, observed: bool) -> dict[str, Json]:
     """All that decides how an arm answers, by dotted path; a pin stands for its identity, not its name."""
     declared = arm.model_dump(mode="json", exclude=set(NO_CONDITION))
-    fields = dict(_leaves("", declared))
+    fields = {path: value for path, value in _leaves("", declared) if path not in PLACES}
     for role, identity in figures.pins.items():
-        path = "speculative.draft" if role == "draft" else role
+        path = PINNED.get(role, role)
         fields.pop(path, None)
         fields |= _leaves(path, identity)
     return fields | (dict(_leaves("observed", figures.observed)) if observed else {})

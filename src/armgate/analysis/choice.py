@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from armgate.analysis.contrasts import figures_of, paired_logs, ratio_interval
 from armgate.analysis.statistics import ALPHA, geometric_mean
-from armgate.model.comparison import ArmFigures, Choice, Contrast, NoiseFloor, Ranked
+from armgate.model.comparison import ArmFigures, Choice, Contrast, FinalBoot, NoiseFloor, Ranked
 from armgate.model.measures import Interval
 
 Contrasting: TypeAlias = Callable[[ArmFigures, ArmFigures, str, str, Sequence[NoiseFloor]], Contrast | None]
@@ -40,6 +40,19 @@ def choose(
         tied=tied if status == "tie" else (),
         fastest=measured[0].name if measured else None,
     )
+
+
+def settled(choice: Choice, final: FinalBoot) -> Choice:
+    """The choice after the final boot: a winner stands only if its last boot passed the ladder again."""
+    if choice.winner is None or choice.winner != final.arm or final.state == "held":
+        held = f"{choice.statement}; it passed the ladder again on its final boot"
+        return choice.model_copy(update={"statement": held}) if final.state == "held" else choice
+    if final.state == "did_not_hold":
+        status, why = "none_qualifies", "did not pass the ladder again on its final boot"
+    else:
+        status, why = "insufficient_evidence", "has a final boot that did not run to a verdict"
+    statement = f"no winner: {choice.winner} was chosen and {why}; reference retained, unqualified"
+    return choice.model_copy(update={"status": status, "winner": None, "statement": statement})
 
 
 def _decision(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from armgate.model.comparison import DepthSpeedup, DepthTable
+from armgate.model.context_depth import DepthSpeedup, DepthTable
 
 
 class DepthRates(NamedTuple):

@@ -13,6 +13,7 @@ from armgate.campaign.commands import launch_of, offered_id
 from armgate.campaign.gate import GateRunner
 from armgate.campaign.judge import BootJudge, Verdicts
 from armgate.campaign.progress import Progress
+from armgate.campaign.replay import replay_gate
 from armgate.campaign.setting import Setting, TimeLimit
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
@@ -119,7 +120,7 @@ class BootRun:
         """
         if IDENTITY not in self.verdicts:
             self._put(self.judge.identity(self.record))
-        for planned in self.plan.gates:
+        for planned in self.plan.gates_of(self.boot):
             if planned.gate.id not in self.verdicts:
                 self._put(self.judge.gate(planned, self.record, self.verdicts))
         for verdict in self.judge.boot_voids(self.verdicts).values():
@@ -201,13 +202,17 @@ class BootRun:
         self.progress.boot_ready(ready_s)
 
     async def _climb(self, gates: GateRunner) -> None:
-        for planned in self.plan.gates:
+        for planned in self.plan.gates_of(self.boot):
             skip = self.judge.skip(planned, self.verdicts)
             if skip is not None:
                 self._put(skip)
                 continue
             self.progress.gate_started(planned)
-            await gates.run(planned)
+            if self.boot.climbs:
+                await gates.run(planned)
+            else:
+                replays = self.plan.replays(self.boot.arm)
+                await replay_gate(gates, planned, [one for one in replays if one.gate == planned.gate.id])
             self._put(self.judge.gate(planned, self.record, self.verdicts))
             gates.raise_if_dead()
 

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Literal
 
+from armgate.analysis.choice import choose, settled
 from armgate.analysis.comparison import compare_arms
+from armgate.analysis.contrasts import contrast
+from armgate.analysis.floors import noise_floors
 from armgate.engines.launchers.protocol import pin_roles
 from armgate.model.base import Json
 from armgate.model.comparison import (
     ArmFigures,
+    Choice,
     Comparison,
     Figure,
+    FinalBoot,
     LossFigures,
     Parted,
     PassFail,
 )
 from armgate.model.measures import Acceptance, Interval
-from armgate.model.outcome import Outcome
+from armgate.model.outcome import ArmVerdict, Outcome, arm_verdict, worst
 from armgate.model.plan import LOWER_IS_BETTER, METRICS, Plan, PlannedGate
-from armgate.model.quality import QualityRecord
+from armgate.model.quality import OutcomeCounts, QualityRecord
 from armgate.reporting.run_folder import json_bytes, model_bytes
 
 PLACES = frozenset({"dir", "file"})
 """Keys of a pin that say where something stands, not what it is."""
 NAMES_OF_A_START = frozenset({"id", "root"})
 """Read-back settings that name the model or a folder of this machine."""
+FINAL_STATES: Mapping[ArmVerdict, Literal["held", "did_not_hold"]] = {
+    ArmVerdict.ACCEPTED: "held",
+    ArmVerdict.REJECTED: "did_not_hold",
+}
 COMPARED_BOOTS = frozenset({"first", "replicate"})
 """Purposes of boots whose figures are compared. The final boot's would favour the arm that was chosen."""
 
@@ -34,7 +45,68 @@ def comparison(plan: Plan, records: Mapping[str, QualityRecord]) -> Comparison |
     if plan.reference not in records:
         return None
     figures = [arm_figures(plan, record) for record in records.values()]
-    return compare_arms(figures, plan.reference, plan.metric, plan.metric not in LOWER_IS_BETTER)
+    made = compare_arms(figures, plan.reference, plan.metric, plan.metric not in LOWER_IS_BETTER)
+    if not plan.has_final_slot:
+        return made
+    before = choice_before_the_final_boot(plan, records)
+    final = _final_boot(plan, records, before)
+    return made.model_copy(update={"choice": settled(before, final), "final": final})
+
+
+def chosen(plan: Plan, records: Mapping[str, QualityRecord]) -> str | None:
+    """The arm to boot once more: the winner, if it asks for a final boot."""
+    if plan.reference not in records:
+        return None
+    winner = choice_before_the_final_boot(plan, records).winner
+    return winner if winner is not None and plan.arms[winner].boots.final else None
+
+
+def choice_before_the_final_boot(plan: Plan, records: Mapping[str, QualityRecord]) -> Choice:
+    """As it was made, by the verdicts of every boot but the final one."""
+    figures = [
+        arm_figures(plan, record).model_copy(
+            update={"arm_verdict": _verdict_of(record, lambda purpose: purpose != "final")}
+        )
+        for record in records.values()
+    ]
+    base = next(arm for arm in figures if arm.name == plan.reference)
+    higher = plan.metric not in LOWER_IS_BETTER
+    return choose(figures, base, plan.metric, noise_floors(base), contrast, higher)
+
+
+def _verdict_of(record: QualityRecord, counted: Callable[[str], bool]) -> ArmVerdict:
+    """The arm's verdict over the boots whose purpose counts."""
+    boots = {boot: facts for boot, facts in record.boots.items() if counted(facts["purpose"])}
+    ready = any(facts["ready_s"] is not None for facts in boots.values())
+    required = [
+        worst(gate.verdicts[boot].outcome for boot in boots if boot in gate.verdicts)
+        for gate in record.gates
+        if gate.required and boots.keys() & gate.verdicts.keys()
+    ]
+    return arm_verdict(required, ready)[0]
+
+
+def _final_boot(plan: Plan, records: Mapping[str, QualityRecord], before: Choice) -> FinalBoot:
+    for record in records.values():
+        for boot, facts in record.boots.items():
+            if facts["purpose"] == "final":
+                verdict = _verdict_of(record, lambda purpose: purpose == "final")
+                tally = Counter(g.verdicts[boot].outcome.value for g in record.gates if boot in g.verdicts)
+                return FinalBoot(
+                    state=FINAL_STATES.get(verdict, "inconclusive"),
+                    arm=record.arm,
+                    boot=int(boot),
+                    arm_verdict=verdict,
+                    counts=OutcomeCounts(planned=tally.total(), **tally),
+                )
+    asked = before.winner is not None and plan.arms[before.winner].boots.final
+    skipped = len(plan.gate_ids)
+    return FinalBoot(
+        state="not_booted",
+        arm=before.winner if asked else None,
+        because_of="run_ended" if asked else "not_asked" if before.winner else "no_winner",
+        counts=OutcomeCounts(planned=skipped, skipped=skipped),
+    )
 
 
 def comparison_bytes(plan: Plan, records: Mapping[str, QualityRecord]) -> bytes:

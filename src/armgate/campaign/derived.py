@@ -60,7 +60,14 @@ def recorded_verdicts(folder: BootFolder) -> dict[str, Verdict]:
 
 
 def boots_begun(run: RunFolder, plan: Plan) -> list[PlannedBoot]:
-    return [boot for boot in plan.boots if run.boot(boot.arm, boot.boot).record.exists()]
+    planned = [boot for boot in plan.boots if run.boot(boot.arm, boot.boot).record.exists()]
+    return [*planned, *final_boots(run, plan)]
+
+
+def final_boots(run: RunFolder, plan: Plan) -> list[PlannedBoot]:
+    """The final boot that was begun, if one was; which arm it is of was decided by the run itself."""
+    possible = [plan.final_boot(name) for name, arm in plan.arms.items() if arm.boots.final]
+    return [boot for boot in possible if run.boot(boot.arm, boot.boot).record.exists()]
 
 
 def was_interrupted(run: RunFolder, boots: Sequence[PlannedBoot]) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,15 @@ from armgate.model.memory import MemorySample
 from armgate.model.plan import Plan, PlannedGate
 from armgate.model.reading import read_response
 from armgate.model.soundness import Asked, void_of
+from armgate.model.teacher_forcing import ReplayedAnswer
 from armgate.reporting.run_folder import BootFolder
 from armgate.telemetry.counter_trace import load_counter_trace
 from armgate.telemetry.metrics import parse_counters, unreachable
 from armgate.telemetry.process_memory import load_trace
 
 Entry = dict[str, Json]
+REPLAY = "replay"
+"""The role of an exchange that replays an answer of another boot."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,6 +75,21 @@ class BootEvidence:
         entries = self.events("exchange", gate=planned.gate.id, role=role, attempt=0)
         read = (self._sample(planned, entry) for entry in entries)
         return tuple(sample for sample in read if sample is not None)
+
+    def replays(self, gate: str, arm: str, boot: int, seen_from: BootFolder) -> tuple[ReplayedAnswer, ...]:
+        """Replays of one gate's answers in one boot; their paths as `seen_from` names them."""
+        entries = self.events("exchange", gate=gate, role=REPLAY, of={"arm": arm, "boot": boot})
+        files = [(entry, recording_at(self.folder.root / str(entry["path"]))) for entry in entries]
+        return tuple(
+            ReplayedAnswer(
+                sample=f"{entry['probe']}.{entry['n']}",
+                path=Path(os.path.relpath(file, seen_from.root)).as_posix(),
+                prompt_tokens=int(entry["context"]["prompt_tokens"]),
+                exchange=recorded(file),
+            )
+            for entry, file in files
+            if file is not None
+        )
 
     def _sample(self, planned: PlannedGate, entry: Entry) -> Sample | None:
         file = recording_at(self.folder.root / str(entry["path"]))
@@ -216,7 +235,11 @@ def probe_of(planned: PlannedGate, probe_id: str) -> Probe:
 
 
 def gate_evidence(
-    plan: Plan, planned: PlannedGate, boot: BootEvidence, reference: BootEvidence | None
+    plan: Plan,
+    planned: PlannedGate,
+    boot: BootEvidence,
+    reference: BootEvidence | None,
+    rebooted: Sequence[BootEvidence] = (),
 ) -> GateEvidence:
     """All that `planned`'s verdict in this boot may rest on."""
     died = boot.events("engine_died", gate=planned.gate.id)
@@ -231,6 +254,7 @@ def gate_evidence(
         reference_samples=_reference_samples(planned, boot, reference, own_reference),
         control_samples=reference.samples(planned, "repeat") or None if reference is not None else None,
         repeats=boot.samples(planned, "repeat"),
+        rebooted_samples=tuple(other.samples(planned, "sample") for other in rebooted),
         counters_before=boot.counters(planned.gate.id, "before"),
         counters_after=boot.counters(planned.gate.id, "after"),
         not_sent={

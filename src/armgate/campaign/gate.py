@@ -135,7 +135,7 @@ class GateRunner:
 
         The ledger is written before the release, as its disk would otherwise delay the later requests.
         """
-        self._raise_if_gone()
+        self.raise_if_gone()
         stems = [
             self._entered(planned.gate, probe, n, batch.role, number, one.context)
             for n, one in zip(batch.numbers, prepared, strict=True)
@@ -150,8 +150,8 @@ class GateRunner:
             if isinstance(one, BaseException):
                 raise one
         if any(one is not Fate.COMPLETE for one in ended):
-            await self._settled()
-        self._raise_if_gone()
+            await self.settled()
+        self.raise_if_gone()
 
     async def _request(
         self, planned: PlannedGate, probe: Probe, prepared: Prepared, stem: Path, due: float
@@ -166,11 +166,11 @@ class GateRunner:
         self.counters.answered += exchange.fate is Fate.COMPLETE and exchange.status == 200
         return exchange.fate
 
-    def _raise_if_gone(self) -> None:
+    def raise_if_gone(self) -> None:
         if self.server.ended.is_set():
             raise EngineGone(f"exit code {self.server.exit_code}")
 
-    async def _settled(self) -> None:
+    async def settled(self) -> None:
         """A connection breaks before the process that held it is known to be dead: give that word time."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.server.ended.wait(), DEATH_NOTICE_S)
@@ -202,13 +202,16 @@ class GateRunner:
         body = request_body(
             self.arm, gate, probe, prepared.messages, self.model_id, prepared.max_tokens, self.refused
         )
-        deadlines = self._deadlines(gate)
-        secrets = Secrets({"api_key": self.server.api_key} if self.server.api_key else {})
+        deadlines = self.deadlines_of(gate)
         return await send(
-            self.http, self.server.url, body, stem, deadlines, secrets=secrets, scheduled_at=due
+            self.http, self.server.url, body, stem, deadlines, secrets=self.secrets, scheduled_at=due
         )
 
-    def _deadlines(self, gate: Gate) -> Deadlines:
+    @property
+    def secrets(self) -> Secrets:
+        return Secrets({"api_key": self.server.api_key} if self.server.api_key else {})
+
+    def deadlines_of(self, gate: Gate) -> Deadlines:
         """The arm's deadlines; a gate's own ends a request no later than it says."""
         deadlines = self.arm.deadlines
         if gate.deadline_s is None:

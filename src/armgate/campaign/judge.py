@@ -11,7 +11,8 @@ from armgate.judging.drift import with_drift
 from armgate.judging.identity import judge_identity
 from armgate.judging.ladder import skip_cause, skipped
 from armgate.judging.observation import observed
-from armgate.model.boots import BootRecord
+from armgate.model.boots import BootRecord, BootState
+from armgate.model.evidence import GateEvidence
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
 from armgate.model.plan import Plan, PlannedBoot, PlannedGate
@@ -19,6 +20,8 @@ from armgate.reporting.run_folder import RunFolder
 
 Verdicts = dict[str, Verdict]
 Source = Callable[[], BootEvidence]
+NEVER_MOVED = "draft_counters_never_moved"
+REVISABLE = (Outcome.PASSED, Outcome.FAILED, Outcome.VOID)
 
 
 class BootJudge:
@@ -48,6 +51,8 @@ class BootJudge:
         if skip is not None:
             return skip
         evidence = BootEvidence.read(self.folder, self.arm)
+        if not self.boot.climbs:
+            return self._replayed_itself(planned, evidence)
         if not evidence.started(planned.gate.id) or not evidence.samples(planned, "sample"):
             return skipped(planned, *evidence.not_sent(planned.gate.id))
         verdict = self._judged(planned, evidence)
@@ -56,10 +61,15 @@ class BootJudge:
         return with_drift(verdict, verdicts[planned.repeat_of])
 
     def _judged(self, planned: PlannedGate, evidence: BootEvidence) -> Verdict:
+        reference, rebooted = self._reference(planned), self._rebooted(planned)
+        return self._checked(planned, gate_evidence(self.plan, planned, evidence, reference, rebooted))
+
+    def _checked(self, planned: PlannedGate, evidence: GateEvidence) -> Verdict:
         gate = planned.gate
         try:
-            seen = gate_evidence(self.plan, planned, evidence, self._reference(planned))
-            return observed(CHECKS[gate.check].judge(seen, self.plan), seen)
+            verdict = CHECKS[gate.check].judge(evidence, self.plan)
+            # A replayed control is judged on answers of another boot: its surroundings are not theirs.
+            return observed(verdict, evidence) if self.boot.climbs else verdict
         except Exception as error:  # a fault of ours must not end a campaign of hours
             return Verdict(
                 gate=gate.id,
@@ -78,6 +88,49 @@ class BootJudge:
             return None
         return BootEvidence.read(folder, self.plan.arms[name])
 
+    def _rebooted(self, planned: PlannedGate) -> list[BootEvidence]:
+        """The reference's boots beside the one that is compared with; none before they have been begun."""
+        name = planned.reference_of(self.arm)
+        own = name == self.arm.name
+        boots = [b for b in self.plan.boots if b.arm == name and b.climbs and (b.boot == 0) is own]
+        others = [boot for boot in boots if planned.compares and boot != self.boot]
+        folders = [self.run.boot(boot.arm, boot.boot) for boot in others]
+        return [BootEvidence.read(f, self.plan.arms[name]) for f in folders if f.record.exists()]
+
+    def _replayed_itself(self, planned: PlannedGate, evidence: BootEvidence) -> Verdict:
+        """Of a boot for teacher forcing: the control, the reference's own answers replayed."""
+        first = BootEvidence.read(self.run.boot(self.arm.name, 0), self.arm)
+        replays = evidence.replays(planned.gate.id, self.arm.name, 0, self.folder)
+        if not replays:
+            return skipped(planned, *evidence.not_sent(planned.gate.id))
+        seen = gate_evidence(self.plan, planned, first, None)
+        return self._checked(planned, seen.model_copy(update={"replays": replays}))
+
+    def revisions(self, verdicts: Mapping[str, Verdict]) -> Verdicts:
+        """Verdicts that the replay of this boot's answers through the reference replaces."""
+        found: Verdicts = {}
+        for boot in (b for b in self.plan.boots if not b.climbs and self.boot.climbs):
+            for replay in self.plan.replays(boot.arm):
+                before = verdicts.get(replay.gate)
+                ours = replay.arm == self.boot.arm != boot.arm and replay.boot == self.boot.boot
+                if ours and before is not None and before.outcome in REVISABLE:
+                    found |= self._revised(self.plan.gate(replay.gate), boot, before)
+        return found
+
+    def _revised(self, planned: PlannedGate, boot: PlannedBoot, before: Verdict) -> Verdicts:
+        folder, gate = self.run.boot(boot.arm, boot.boot), planned.gate.id
+        if not folder.record.exists() or boot_record(folder).state not in (BootState.STOPPED, BootState.DIED):
+            return {}
+        forced = BootEvidence.read(folder, self.plan.arms[boot.arm])
+        replays = forced.replays(gate, self.arm.name, self.boot.boot, self.folder)
+        if not replays or before.cause == NEVER_MOVED:
+            return {}
+        control = forced.replays(gate, boot.arm, 0, self.folder)
+        own = BootEvidence.read(self.folder, self.arm)
+        seen = gate_evidence(self.plan, planned, own, self._reference(planned), self._rebooted(planned))
+        seen = seen.model_copy(update={"replays": replays, "control_replays": control})
+        return {gate: self._checked(planned, seen).model_copy(update={"revises": before.outcome})}
+
     def boot_voids(self, verdicts: Mapping[str, Verdict]) -> Verdicts:
         """Gates that the boot as a whole deprives of their verdict: a draft that never drafted."""
         if self.arm.speculative is None:
@@ -94,7 +147,7 @@ class BootJudge:
                 update={
                     "outcome": Outcome.VOID,
                     "revises": verdict.outcome,
-                    "cause": "draft_counters_never_moved",
+                    "cause": NEVER_MOVED,
                     "message": message,
                 }
             )
@@ -103,9 +156,11 @@ class BootJudge:
         }
 
     def lines(self) -> list[Verdict]:
-        """Every verdict of the boot in the order in which a run writes them, boot-wide voids last."""
+        """Every verdict of the boot in the order in which a run writes them: the gates, boot-wide voids, then
+        what a later replay of the answers revised."""
         record = boot_record(self.folder)
         verdicts: Verdicts = {IDENTITY: self.identity(record)}
-        for planned in self.plan.gates:
+        for planned in self.plan.gates_of(self.boot):
             verdicts[planned.gate.id] = self.gate(planned, record, verdicts)
-        return [*verdicts.values(), *self.boot_voids(verdicts).values()]
+        voids = self.boot_voids(verdicts)
+        return [*verdicts.values(), *voids.values(), *self.revisions({**verdicts, **voids}).values()]

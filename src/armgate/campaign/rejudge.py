@@ -18,7 +18,7 @@ from armgate.campaign.report import renew_report
 from armgate.client.journal import journal_line
 from armgate.model.base import Frozen
 from armgate.model.outcome import Verdict
-from armgate.model.plan import PlannedBoot
+from armgate.model.plan import Plan, PlannedBoot
 from armgate.reporting.checksums import renew_sums
 from armgate.reporting.run_folder import RunFolder, model_bytes, write_atomically
 
@@ -57,6 +57,15 @@ def rejudge(run: RunFolder) -> Rejudged:
         files=files,
         differences=tuple(_differences(run, files)),
     )
+
+
+def revise(run: RunFolder, plan: Plan, boot: PlannedBoot) -> None:
+    """After a boot for teacher forcing: write the verdicts of the boots whose answers it replayed."""
+    replayed = {(replay.arm, replay.boot) for replay in plan.replays(boot.arm)} if not boot.climbs else set()
+    for other in plan.boots:
+        folder = run.boot(other.arm, other.boot)
+        if other.climbs and (other.arm, other.boot) in replayed and folder.record.exists():
+            write_atomically(folder.verdicts, _verdicts_bytes(BootJudge(run, plan, other).lines()))
 
 
 def write_rejudged(run: RunFolder, again: Rejudged) -> None:

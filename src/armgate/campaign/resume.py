@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 
 import armgate
-from armgate.campaign.derived import recorded_verdicts
+from armgate.campaign.derived import final_boots, recorded_verdicts
 from armgate.campaign.evidence import boot_record
 from armgate.campaign.known import known
 from armgate.campaign.select import selected
@@ -15,6 +15,7 @@ from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
 from armgate.model.base import digest_bytes
 from armgate.model.boots import BootState
+from armgate.model.gates import IDENTITY
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
 from armgate.reporting.run_folder import RunFolder
 
@@ -52,8 +53,8 @@ def _changed_inputs(plan: Plan, workspace: Workspace) -> Iterator[str]:
 
 
 def finished_boots(run: RunFolder, plan: Plan) -> list[PlannedBoot]:
-    """The planned boots that ended by themselves and have every verdict on file."""
-    return [boot for boot in plan.boots if _is_finished(run, plan, boot)]
+    """The planned boots, a final one included, that ended by themselves and have every verdict on file."""
+    return [boot for boot in (*plan.boots, *final_boots(run, plan)) if _is_finished(run, plan, boot)]
 
 
 def _is_finished(run: RunFolder, plan: Plan, boot: PlannedBoot) -> bool:
@@ -62,7 +63,8 @@ def _is_finished(run: RunFolder, plan: Plan, boot: PlannedBoot) -> bool:
         return False
     record = boot_record(folder)
     ended = record.state in ENDED and record.total_s is not None
-    return ended and set(recorded_verdicts(folder)) == set(plan.gate_ids)
+    wanted = {IDENTITY, *(planned.gate.id for planned in plan.gates_of(boot))}
+    return ended and set(recorded_verdicts(folder)) == wanted
 
 
 def set_aside(run: RunFolder, boots: Sequence[PlannedBoot]) -> list[str]:

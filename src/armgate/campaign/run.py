@@ -12,7 +12,9 @@ from pathlib import Path
 
 from armgate.campaign.boot import BootRun, record_not_started
 from armgate.campaign.calibration import stored
+from armgate.campaign.comparison import chosen
 from armgate.campaign.derived import RunResult, write_derived
+from armgate.campaign.rejudge import revise
 from armgate.campaign.report import finish
 from armgate.campaign.setting import Setting, campaign_limit
 from armgate.errors import UsageError
@@ -68,11 +70,29 @@ async def execute(setting: Setting, kept: Collection[PlannedBoot] = ()) -> RunRe
             if boot in kept:
                 continue
             await BootRun(setting, boot).run()
+            revise(setting.run, setting.plan, boot)
             _arm_if_last(setting, begun, boot)
+        await _final_boot(setting, begun, kept)
     except asyncio.CancelledError:
         _leave_out(setting, begun, kept, "interrupted", "the run was interrupted before this boot")
         return _end(setting, begun, interrupted=True)
     return _end(setting, begun, interrupted=False)
+
+
+async def _final_boot(setting: Setting, begun: list[PlannedBoot], kept: Collection[PlannedBoot]) -> None:
+    """Boot the chosen arm once more, where it asks for that and everything before has been done."""
+    late = setting.limit is not None and time.monotonic() >= setting.limit.at
+    if late or not setting.plan.has_final_slot or len(begun) < len(setting.plan.boots):
+        return
+    records = write_derived(setting.run, setting.plan, begun, interrupted=False).records
+    name = chosen(setting.plan, records)
+    if name is None:
+        setting.progress.note("no final boot: no arm was chosen that asks for one")
+        return
+    boot = setting.plan.final_boot(name)
+    begun.append(boot)
+    if boot not in kept:
+        await BootRun(setting, boot).run()
 
 
 def _leave_out(

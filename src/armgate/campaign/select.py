@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from armgate.errors import UsageError
-from armgate.model.plan import Plan, count
+from armgate.model.plan import Plan, count, replays_of
 
 
 def selected(plan: Plan, names: Sequence[str]) -> Plan:
@@ -23,4 +23,5 @@ def selected(plan: Plan, names: Sequence[str]) -> Plan:
         frontier = ({plan.arms[name].reference for name in frontier} | of_gates) - wanted
     boots = tuple(boot for boot in plan.boots if boot.arm in wanted)
     arms = {name: arm for name, arm in plan.arms.items() if name in wanted}
+    boots = tuple(boot for boot in boots if boot.climbs or replays_of(boot.arm, arms, boots, plan.gates))
     return plan.model_copy(update={"arms": arms, "boots": boots, "counts": count(arms, boots, plan.gates)})

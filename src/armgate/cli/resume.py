@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from armgate.campaign.derived import read_plan
+from armgate.campaign.derived import final_boots, read_plan
 from armgate.campaign.known import known
 from armgate.campaign.resume import finished_boots, refuse_changed, set_aside
 from armgate.campaign.run import start
@@ -44,7 +44,8 @@ def resume(
     with folder.locked(), progress_to(quiet) as progress:
         kept = finished_boots(folder, plan)
         progress.note(f"{len(kept)} of {len(plan.boots)} boots are finished and kept")
-        for name in set_aside(folder, [boot for boot in plan.boots if boot not in kept]):
+        begun = (*plan.boots, *final_boots(folder, plan))
+        for name in set_aside(folder, [boot for boot in begun if boot not in kept]):
             progress.note(f"set aside: {name}")
         result = run_plan(plan, folder, place, tier, progress, kept)
     tell(result, folder.root, as_json)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from armgate.judging.kinds.speed import sample_rates
 from armgate.judging.rates import ttft_by_cache
 from armgate.model.base import Json
-from armgate.model.comparison import RetrievalStep
+from armgate.model.context_depth import RetrievalStep
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.measures import Rates
 from armgate.model.outcome import Finding, Outcome, SampleVerdict

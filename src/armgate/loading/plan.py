@@ -8,6 +8,7 @@ from pathlib import Path
 
 import armgate
 from armgate.errors import DeclarationError, Problem
+from armgate.loading.boots import planned_boots, replay_problems
 from armgate.loading.campaigns import LoadedCampaign, load_campaign, resolve_campaign
 from armgate.loading.contracts import load_contract
 from armgate.loading.haystacks import named_haystack
@@ -16,12 +17,11 @@ from armgate.loading.strict_yaml import Document, load_document, nearest, parse_
 from armgate.loading.tasks import load_task
 from armgate.loading.templates import render
 from armgate.loading.workspace import Workspace
-from armgate.model.arms import Arm
 from armgate.model.base import digest_bytes
 from armgate.model.contract import Contract
 from armgate.model.gates import Gate, Ladder
 from armgate.model.outcome import Family
-from armgate.model.plan import Plan, PlannedBoot, PlannedGate, count
+from armgate.model.plan import Plan, PlannedGate, count
 from armgate.model.task import LoadedTask
 
 
@@ -75,9 +75,10 @@ def _plan(workspace: Workspace, loaded: LoadedCampaign, known: Known, inputs: _I
     inputs.add(ladder_path)
     builder = _GateBuilder(workspace, document, known, inputs, loaded)
     gates = tuple(builder.gate(index, gate, repeat_of) for index, gate, repeat_of in ladder.climbed)
+    builder.problems += replay_problems(loaded.document, ladder, document, loaded.arms, known.comparing)
     builder.finish()
-    boots = _boots(loaded.arms)
     planned = tuple(gate for gate in gates if gate is not None)
+    boots = planned_boots(loaded.arms, planned)
     return Plan(
         armgate_version=armgate.__version__,
         campaign=campaign.name,
@@ -118,14 +119,6 @@ def _ladder_path(workspace: Workspace, loaded: LoadedCampaign) -> Path:
     there = [f"gates/{name}.yaml" for name in workspace.names("gates", ".yaml")]
     hint = nearest(loaded.campaign.ladder, there)
     raise DeclarationError([loaded.document.problem(("ladder",), f"no such file: {path}", hint)])
-
-
-def _boots(arms: Mapping[str, Arm]) -> tuple[PlannedBoot, ...]:
-    return tuple(
-        PlannedBoot(arm=name, boot=number, purpose="first" if number == 0 else "replicate")
-        for name, arm in arms.items()
-        for number in range(1 + arm.boots.replicates)
-    )
 
 
 class _GateBuilder:

@@ -109,9 +109,15 @@ class Deadlines(Frozen):
 
 
 class Boots(Frozen):
-    """Boots of an arm beyond the first; the plan counts each."""
+    """Boots beyond an arm's first; the plan counts each."""
 
     replicates: Annotated[int, Field(ge=0, le=16)] = 0
+    """More boots of this arm, each with the whole ladder."""
+    teacher_forcing: bool = False
+    """One more boot of this arm's reference, in which its tokens are replayed as a prompt: whether the
+    reference would have said them too, each after the tokens before it."""
+    final: bool = False
+    """If this arm is chosen, it is booted once more and has to pass the whole ladder again."""
 
 
 class ArmSettings(Frozen):

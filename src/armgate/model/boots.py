@@ -7,6 +7,7 @@ from typing import Literal
 
 from armgate.model.base import Frozen, Json, Name
 from armgate.model.pins import PinCheck
+from armgate.model.plan import Purpose
 
 
 class BootState(StrEnum):
@@ -30,7 +31,7 @@ class BootRecord(Frozen):
     schema_version: Literal["armgate/boot/v1"] = "armgate/boot/v1"
     arm: Name
     boot: int
-    purpose: Literal["first", "replicate"]
+    purpose: Purpose
     state: BootState
     engine: str
     launcher: str

@@ -8,6 +8,7 @@ from armgate.model.arms import Arm
 from armgate.model.base import Frozen, Json, Name
 from armgate.model.measures import Acceptance, Interval
 from armgate.model.outcome import ArmVerdict
+from armgate.model.quality import OutcomeCounts
 
 Claim = Literal["different", "not_different", "insufficient_evidence"]
 
@@ -241,6 +242,22 @@ class Choice(Frozen):
     fastest: str | None = None
 
 
+class FinalBoot(Frozen):
+    """The chosen arm's boot after the choice. Readiness alone is no quality: only the ladder's verdicts are.
+
+    Where none was booted its verdicts are skipped, so that what was planned still adds up.
+    """
+
+    state: Literal["held", "did_not_hold", "inconclusive", "not_booted"]
+    arm: str | None = None
+    boot: int | None = None
+    arm_verdict: ArmVerdict | None = None
+    """Of this boot alone."""
+    because_of: str | None = None
+    """Why none was booted."""
+    counts: OutcomeCounts
+
+
 class Comparison(Frozen):
     """`comparison.json`."""
 
@@ -251,6 +268,8 @@ class Comparison(Frozen):
     noise: tuple[NoiseFloor, ...]
     flips: tuple[FlipFloor, ...] = ()
     choice: Choice
+    final: FinalBoot | None = None
+    """`None` where the campaign asks for no final boot."""
     limits: tuple[str, ...]
 
 
@@ -265,32 +284,3 @@ class Pooled(Frozen):
     median: float
     ratio: float | None
     interval_absent: str = "pooled over unlike prompts; repeats of one prompt are no independent samples"
-
-
-class DepthSpeedup(Frozen):
-    """Speed with speculation over speed without, at one context depth."""
-
-    depth_tokens: int
-    speedup: float
-    slower: bool
-    mean_length: float | None
-
-
-class DepthTable(Frozen):
-    rows: tuple[DepthSpeedup, ...]
-    mean_speedup: float
-    """Shown because it is quoted; it decides nothing."""
-    slower_at: tuple[int, ...]
-    """Depths at which speculation costs time; each decides by itself, no mean over depths does."""
-    length_falls: bool
-    """Whether the mean accepted length falls at every step of the depth."""
-
-
-class RetrievalStep(Frozen):
-    """Between which depths retrieval breaks off, in tokens."""
-
-    last_good_tokens: int
-    first_bad_tokens: int
-    chunk_tokens: int | None
-    at_chunk_boundary: bool
-    """The break coincides with the size of a prefill chunk: a fault of serving, not of the model."""

@@ -12,6 +12,7 @@ from armgate.model.gates import Gate, Probe
 from armgate.model.memory import MemorySample
 from armgate.model.outcome import Family
 from armgate.model.response import Response, Void
+from armgate.model.teacher_forcing import ReplayedAnswer
 
 
 class Sample(Frozen):
@@ -89,6 +90,12 @@ class GateEvidence(Frozen):
     """The same gate's samples of the reference arm; `None` where it has no reference or none ran."""
     control_samples: tuple[Sample, ...] | None = None
     """The reference arm's repeat of its own samples: the noise floor of a comparison."""
+    rebooted_samples: tuple[tuple[Sample, ...], ...] = ()
+    """The reference arm's samples in its other boots, boot by boot: the floor from boot to boot."""
+    replays: tuple[ReplayedAnswer, ...] | None = None
+    """The samples' tokens replayed through the reference; `None` where that has not been done."""
+    control_replays: tuple[ReplayedAnswer, ...] | None = None
+    """The same of the reference's own samples; `None` where `samples` are those."""
     counters_before: Counters | None = None
     counters_after: Counters | None = None
     not_sent: dict[str, str] = Field(default_factory=dict)

@@ -64,7 +64,7 @@ def clock_words(calibration: Calibration | None) -> str:
 
 
 def _gate_record(plan: Plan, gate_id: str, boots: Boots) -> GateRecord:
-    verdicts = {f"{number:02d}": by_gate[gate_id] for number, (_, by_gate) in boots.items()}
+    verdicts = {f"{n:02d}": by_gate[gate_id] for n, (_, by_gate) in boots.items() if gate_id in by_gate}
     outcome = worst(verdict.outcome for verdict in verdicts.values())
     first = next(verdict for verdict in verdicts.values() if verdict.outcome is outcome)
     why = IDENTITY_WHY if gate_id == IDENTITY else plan.gate(gate_id).gate.why
