@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from armgate.campaign.derived import read_plan
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.rejudge import rejudge
@@ -81,6 +82,8 @@ def test_a_near_tie_early_does_not_condemn_the_rest(small: SmallWorkspace) -> No
     evidence = [folder.boot("deep", 0).root / path for path in story.evidence]
     assert all(path.exists() for path in evidence)
     assert evidence[1].resolve().is_relative_to(folder.boot("base", 1).root.resolve())
+    kept = finished_boots(folder, read_plan(folder).plan)
+    assert [boot.purpose for boot in kept] == ["first", "first", "teacher_forcing"]
 
 
 def test_a_token_that_the_reference_would_not_have_said_fails(small: SmallWorkspace) -> None:
@@ -113,13 +116,6 @@ def test_the_replaying_boot_is_planned_counted_and_kept_apart(small: SmallWorksp
     without = plan_of(small, deep={**DRAFT, "boots": {"replicates": 1}}, plain={})
     assert plan.counts.requests - without.counts.requests == 3 * 2
     assert plan.counts.verdicts - without.counts.verdicts == 2
-
-
-def test_a_finished_replaying_boot_is_kept_when_a_run_goes_on(small: SmallWorkspace) -> None:
-    margin(small)
-    folder, _ = forced(small, {" another": 0.05})
-    plan = plan_of(small, **json.loads((small.root / "campaigns/small.yaml").read_text())["arms"])
-    assert [boot.purpose for boot in finished_boots(folder, plan)] == ["first", "first", "teacher_forcing"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Speed-ups over the depth of the context, in tokens."""
+"""Figures over the depth of the context, in tokens: speed-ups, and where retrieval breaks off."""
 
 from __future__ import annotations
 
@@ -22,3 +22,13 @@ class DepthTable(Frozen):
     """Depths at which speculation costs time; each decides by itself, no mean over depths does."""
     length_falls: bool
     """Whether the mean accepted length falls at every step of the depth."""
+
+
+class RetrievalStep(Frozen):
+    """Between which depths retrieval breaks off, in tokens."""
+
+    last_good_tokens: int
+    first_bad_tokens: int
+    chunk_tokens: int | None
+    at_chunk_boundary: bool
+    """The break coincides with the size of a prefill chunk: a fault of serving, not of the model."""
