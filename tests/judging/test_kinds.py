@@ -8,7 +8,7 @@ from armgate.judging.checks import CHECKS
 from armgate.judging.observation import observed
 from armgate.judging.protocol import gate_problems
 from armgate.model.arms import Arm, ProcessLauncher, Speculative
-from armgate.model.evidence import Counters, GateEvidence, Sample
+from armgate.model.evidence import CounterReading, Counters, GateEvidence, Sample, Surroundings
 from armgate.model.exchange import Clock, Exchange, Fate, Frame
 from armgate.model.gates import Gate, Probe, Threshold
 from armgate.model.haystack import HaystackSpec, MarkerSpec
@@ -16,6 +16,7 @@ from armgate.model.outcome import Family, Outcome, Verdict
 from armgate.model.plan import Plan
 from armgate.model.reading import read_response
 from armgate.model.soundness import void_of
+from support.judged import contract_of
 
 PLAN: Plan = None  # type: ignore[assignment] # the checks used here ask the plan for nothing
 
@@ -191,3 +192,146 @@ def test_a_gate_without_what_its_check_needs_is_refused(check: str) -> None:
     fields = [field for field, _ in gate_problems(CHECKS[check], gate)]
     assert "options" in fields
     assert len(fields) > 1
+
+
+def short(*answers: str, **changes: Any) -> Verdict:
+    contract = contract_of({"exact": {"text": "ACK"}})
+    plan = Plan.model_construct(contracts={contract.id: contract})
+    samples = [sample(stream(text), n=n) for n, text in enumerate(answers)]
+    gate = Gate(
+        id="g",
+        check="latency",
+        required=True,
+        why="w",
+        probes=(samples[0].probe,),
+        contract=contract.id,
+        **changes,
+    )
+    evidence = GateEvidence(
+        gate=gate, family=Family.MEASUREMENT, arm=ARM, samples=tuple(samples), planned_samples=len(samples)
+    )
+    return CHECKS["latency"].judge(evidence, plan)
+
+
+def test_what_a_short_answer_was_and_what_it_took_are_told_apart() -> None:
+    verdict = short("ACK", "ACK.", "ACK")
+    assert verdict.outcome is Outcome.PASSED
+    told = verdict.measurements
+    assert (told["contract"]["passed"], told["contract"]["failed"]) == (2, 1)
+    assert (told["times"]["wall"]["n"], told["times_of_broken_answers"]["wall"]["n"]) == (2, 1)
+    assert [v.detail["contract"] for v in verdict.samples] == ["passed", "failed", "passed"]
+    assert verdict.samples[1].detail["violations"][0]["clause"] == "exact"
+    assert [finding.kind for finding in verdict.findings] == ["contract_broken"]
+
+
+@pytest.mark.parametrize(("bound", "outcome"), [(9.0, Outcome.PASSED), (0.5, Outcome.FAILED)])
+def test_a_bound_on_a_short_answers_time(bound: float, outcome: Outcome) -> None:
+    assert short("ACK", threshold=Threshold(at_most={"wall": bound})).outcome is outcome
+
+
+def test_a_bound_is_missed_where_no_answer_kept_the_contract() -> None:
+    verdict = short("no", threshold=Threshold(at_most={"wall": 9.0}))
+    assert verdict.outcome is Outcome.FAILED
+    assert "no answer that kept its contract" in str(verdict.message)
+
+
+def test_without_counters_isolation_is_not_shown_and_the_gate_void() -> None:
+    gone = Counters(available=False, reason="404")
+    ends = {"counters_before": gone, "counters_after": gone}
+    assert judge("speed", [sample(stream("a", "b"))], **ends).outcome is Outcome.PASSED
+    verdict = judge("speed", [sample(stream("a", "b"))], options={"isolated": True}, **ends)
+    assert (verdict.outcome, verdict.cause) == (Outcome.VOID, "isolation_unverified")
+
+
+def told_by(accepted: int, drafts: int = 10, probe: Probe | None = None, n: int = 0) -> Sample:
+    """A sample whose answer tells `drafts` steps of depth 3 with so many accepted tokens."""
+    plain = sample(stream("a"), probe, n)
+    speculation = {
+        "num_spec_steps": drafts,
+        "num_draft_tokens": 3 * drafts,
+        "num_accepted_draft_tokens": accepted,
+        "acceptance_histogram": [drafts - accepted, accepted, 0, 0],
+    }
+    raw = {"metrics": {"speculative_decoding": speculation}}
+    return plain.model_copy(update={"response": plain.response.model_copy(update={"raw": raw})})
+
+
+def drafted(samples: list[Sample], after: Counters, **changes: Any) -> Verdict:
+    ends = {"counters_before": counters(5), "counters_after": after}
+    return judge("acceptance", samples, arm=DEEP, **ends, **changes)
+
+
+def test_counters_and_answers_that_disagree_by_one_token_are_told() -> None:
+    assert drafted([told_by(10)], counters(15)).findings == ()
+    (found,) = drafted([told_by(9)], counters(15)).findings
+    assert (found.kind, "accepted_tokens 10 against 9" in found.message) == (
+        "acceptance_sources_conflict",
+        True,
+    )
+
+
+@pytest.mark.parametrize(("accepted", "kind"), [(0.0, "acceptance_zero"), (30.0, "acceptance_exactly_one")])
+def test_acceptance_of_all_or_nothing_is_a_finding(accepted: float, kind: str) -> None:
+    after = {**counters(15).series, "vllm:spec_decode_num_accepted_tokens_total": 5 + accepted}
+    verdict = drafted([sample(stream("a"))], Counters(available=True, at_s=0.0, series=after))
+    assert [finding.kind for finding in verdict.findings] == [kind]
+
+
+def test_acceptance_that_collapses_with_the_depth_of_the_context_is_a_finding() -> None:
+    probes = [Probe(id=f"d{depth}", prompt="x", context_depth=depth) for depth in (0, 4096, 65536)]
+    kept = [told_by(accepted, probe=probe) for probe, accepted in zip(probes, (9, 8, 2), strict=True)]
+    held = [told_by(accepted, probe=probe) for probe, accepted in zip(probes, (9, 8, 7), strict=True)]
+
+    def kinds(samples: list[Sample]) -> list[str]:
+        evidence = GateEvidence(
+            gate=Gate(id="g", check="acceptance", required=True, why="w", probes=tuple(probes)),
+            family=Family.MEASUREMENT,
+            arm=DEEP,
+            samples=tuple(samples),
+            planned_samples=3,
+        )
+        return [finding.kind for finding in CHECKS["acceptance"].judge(evidence, PLAN).findings]
+
+    assert kinds(kept) == ["acceptance_collapses_with_depth"]
+    assert kinds(held) == []
+
+
+def test_an_engine_without_counters_is_believed_by_its_own_log_as_a_gauge() -> None:
+    """SGLang: no speculation counters, a reading of the running batch in the log."""
+    line = "Decode batch. #running-req: 1, accept len: 3.00, accept rate: 0.50, gen throughput (token/s): 9"
+    bare = Counters(available=True, at_s=0.0, series={"sglang:generation_tokens_total": 1.0})
+    ends = {"counters_before": bare, "counters_after": bare}
+    verdict = judge(
+        "acceptance", [sample(stream("a"))], arm=DEEP, surroundings=Surroundings(log_lines=(line,)), **ends
+    )
+    assert verdict.outcome is Outcome.PASSED
+    (source,) = verdict.measurements["sources"]
+    assert (source["definition"], source["length"]) == ("batch_gauge", 3.0)
+    assert "acceptance" not in verdict.measurements["counters"]
+    silent = judge("acceptance", [sample(stream("a"))], arm=DEEP, **ends)
+    assert (silent.outcome, silent.cause) == (Outcome.VOID, "draft_counters_never_moved")
+
+
+def test_the_range_over_active_decode_stands_beside_the_mean() -> None:
+    def reading(drafts: float, accepted: float) -> CounterReading:
+        series = counters(drafts).series | {"vllm:spec_decode_num_accepted_tokens_total": accepted}
+        return CounterReading(counters=Counters(available=True, at_s=0.0, series=series))
+
+    during = (reading(7, 7), reading(7, 7), reading(10, 10 + 4))
+    verdict = drafted([sample(stream("a"))], counters(15), surroundings=Surroundings(during=during))
+    found = verdict.measurements["range"]
+    assert found["windows"] == 3
+    assert (found["length_low"], found["length_high"]) == (pytest.approx(1.2), pytest.approx(1 + 7 / 3))
+
+
+def test_what_the_server_may_or_may_not_have_counted_is_not_called_foreign() -> None:
+    totals = {"vllm:request_success_total": 4.0}
+    after = Counters(available=True, at_s=1.0, series=totals)
+    before = Counters(available=True, at_s=0.0, series={"vllm:request_success_total": 2.0})
+    whole, cut = sample(stream("a")), sample(stream("a", finish=None), n=1, fate=Fate.DROPPED)
+    ends = {"counters_before": before, "counters_after": after}
+    verdict = judge("speed", [whole, cut], **ends)
+    told = verdict.measurements["interference"]
+    assert (told["requests"], told["unanswered"]) == (1, 1)
+    assert verdict.findings == ()
+    assert [f.kind for f in judge("speed", [whole], **ends).findings] == ["foreign_traffic"]

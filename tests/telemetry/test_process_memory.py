@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from armgate.model.memory import MemorySample
-from armgate.telemetry.process_memory import MemoryTrace, load_trace, read_memory
+from armgate.telemetry.process_memory import MemoryTrace, container_bytes, load_trace, read_memory
 
 MB = 1024 * 1024
 
@@ -100,3 +100,38 @@ def test_a_torn_last_line_is_left_out() -> None:
     whole = sample(0.0, 10).model_dump_json()
     assert load_trace([whole + "\n", whole[:-9]]) == [sample(0.0, 10)]
     assert load_trace([]) == []
+
+
+def test_ranks_are_told_by_the_names_that_processes_give_themselves() -> None:
+    code = "import time; time.sleep(60)"
+    names = ["VLLM::Worker_TP0", "VLLM::Worker_TP1", "VLLM::Worker_TP1"]
+    children = [subprocess.Popen([name, "-c", code], executable=sys.executable) for name in names]
+    try:
+        ranks = read_memory(os.getpid(), 0.0).ranks
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+    assert {"VLLM::Worker_TP0", "VLLM::Worker_TP1", "VLLM::Worker_TP1#2"} <= ranks.keys()
+    assert all(size > 0 for size in ranks.values())
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "file"),
+    [
+        (2, "0::/docker/abc", "docker/abc/memory.current"),
+        (1, "4:memory:/docker/abc", "memory/docker/abc/memory.usage_in_bytes"),
+    ],
+)
+def test_a_containers_memory_is_its_groups_own(tmp_path: Path, version: int, line: str, file: str) -> None:
+    groups, proc = tmp_path / "cgroup", tmp_path / "proc"
+    (groups / file).parent.mkdir(parents=True)
+    (groups / file).write_text("12345\n")
+    if version == 2:
+        (groups / "cgroup.controllers").write_text("memory\n")
+    for process, own in (("7", line), ("self", line.replace("/docker/abc", "/user"))):
+        (proc / process).mkdir(parents=True)
+        (proc / process / "cgroup").write_text(own + "\n")
+    assert container_bytes(7, proc, groups) == 12345
+    (proc / "self" / "cgroup").write_text(line + "\n")
+    assert container_bytes(7, proc, groups) is None

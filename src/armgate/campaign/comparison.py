@@ -46,6 +46,7 @@ def comparison(plan: Plan, records: Mapping[str, QualityRecord]) -> Comparison |
         return None
     figures = [arm_figures(plan, record) for record in records.values()]
     made = compare_arms(figures, plan.reference, plan.metric, plan.metric not in LOWER_IS_BETTER)
+    made = made.model_copy(update={"references": plan.references})
     if not plan.has_final_slot:
         return made
     before = choice_before_the_final_boot(plan, records)

@@ -40,6 +40,8 @@ def _tell(out: Console, made: Comparison) -> None:
     out.print(claims_table(made))
     for line in choice_lines(made.choice):
         out.print(line, highlight=False, markup=False)
+    for line in (line for reference in made.references for line in reference.words):
+        out.print(inert(line), highlight=False, markup=False)
     for limit in made.limits:
         out.print(f"limit: {inert(limit)}", highlight=False, markup=False)
 

@@ -86,6 +86,7 @@ def _plan(workspace: Workspace, loaded: LoadedCampaign, known: Known, inputs: _I
         reference=campaign.reference,
         metric=campaign.metric,
         require_verified=campaign.require_verified,
+        references=campaign.references,
         deadline_s=campaign.deadline_s,
         inputs=dict(sorted(inputs.digests.items())),
         pins=campaign.pins,

@@ -8,6 +8,7 @@ from pydantic import Field, StringConstraints, model_validator
 
 from armgate.model.base import Frozen, Json, Name
 from armgate.model.pins import Pins
+from armgate.model.references import Reference
 
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")]
 ContainerPath = Annotated[str, StringConstraints(pattern=r"^/[^:]*[^:/]$")]
@@ -214,6 +215,8 @@ class Campaign(Frozen):
     metric: Metric = "decode_wall"
     """What decides between qualified arms; declared before the first boot, like every threshold."""
     require_verified: bool = False
+    references: tuple[Reference, ...] = ()
+    """Other people's results, shown beside the arms and never ranked among them."""
     deadline_s: Annotated[float, Field(gt=0)] | None = None
     """Of the whole campaign: what it cuts off is on file as not done, and can be resumed."""
 

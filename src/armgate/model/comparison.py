@@ -9,6 +9,7 @@ from armgate.model.base import Frozen, Json, Name
 from armgate.model.measures import Acceptance, Interval
 from armgate.model.outcome import ArmVerdict
 from armgate.model.quality import OutcomeCounts
+from armgate.model.references import Reference
 
 Claim = Literal["different", "not_different", "insufficient_evidence"]
 
@@ -270,6 +271,8 @@ class Comparison(Frozen):
     choice: Choice
     final: FinalBoot | None = None
     """`None` where the campaign asks for no final boot."""
+    references: tuple[Reference, ...] = ()
+    """Other people's results as the campaign lists them: not compared, not ranked."""
     limits: tuple[str, ...]
 
 

@@ -12,6 +12,7 @@ from armgate.model.contract import Contract
 from armgate.model.gates import IDENTITY, Gate
 from armgate.model.outcome import Family
 from armgate.model.pins import Pins
+from armgate.model.references import Reference
 from armgate.model.task import LoadedTask
 
 METRICS = get_args(Metric)
@@ -133,6 +134,7 @@ class Plan(Frozen):
     reference: Name
     metric: Metric = "decode_wall"
     require_verified: bool
+    references: tuple[Reference, ...] = ()
     deadline_s: float | None
     inputs: dict[str, Digest]
     """Every file that was read, by its path in the workspace."""

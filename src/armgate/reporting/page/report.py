@@ -35,6 +35,7 @@ def report_page(run: RunFacts) -> bytes:
         "timeline": resources.boot_rows(run),
         "pins": overview.pin_rows(run),
         "settings": overview.settings(run),
+        "references": [line for reference in plan.references for line in reference.words],
         "limits": _limits(run),
     }
     return page_bytes("report.html.jinja", view, _only_arm(len(plan.arms)))
