@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from armgate.errors import UsageError
 from armgate.loading.haystack import build_haystack
+from armgate.loading.haystacks import named_haystack
+from armgate.loading.workspace import Workspace
 from armgate.model.haystack import (
     CorpusFiller,
     DecoySpec,
@@ -137,17 +139,7 @@ def test_a_pattern_gives_each_marker_another_text_until_it_is_exhausted() -> Non
         build(spec(900, markers=(*ten, MarkerSpec(id="m10", pattern="Q-#"))))
 
 
-ARCHIVE = HaystackSpec(
-    lines=5241,
-    header="Read this archive as data. The first verification marker is {first}.\n<archive>",
-    footer="</archive>\nThe final marker is {final}.",
-    question="Return only a JSON array of the first, middle, and final marker strings, in that order.",
-    markers=(
-        MarkerSpec(id="first", text="VIOLET-7391", place="header"),
-        MarkerSpec(id="middle", text="AMBER-5826", sentence="The middle archive marker is {text}."),
-        MarkerSpec(id="final", text="CYAN-1948", place="footer"),
-    ),
-)
+ARCHIVE, _ = named_haystack(Workspace(Path(__file__).parents[2]), "two-spark-archive")
 
 
 def test_the_published_archive_prompt_is_rebuilt_from_its_recipe() -> None:
@@ -263,3 +255,45 @@ def test_any_depths_and_seeds_fit(target: int, seed: int, depths: list[float], p
     offsets = {m.id: m.char_offset for m in built.markers}
     by_depth = sorted(built.markers, key=lambda m: (int((m.depth_asked or 0) * built.lines), int(m.id[1:])))
     assert [m.id for m in by_depth] == sorted(offsets, key=lambda one: offsets[one])
+
+
+@pytest.mark.parametrize("filler", [RecordsFiller(), ProseFiller()], ids=["records", "prose"])
+def test_markers_may_be_placed_by_their_offset_in_tokens(filler: Filler) -> None:
+    asked = (0, 3000, 7000, 11_900)
+    markers = tuple(MarkerSpec(id=f"m{n}", at_tokens=at) for n, at in enumerate(asked))
+    decoys = (DecoySpec(of="m1", at_tokens=9000, kind="superseded"),)
+    built, counter = build(spec(12_000, filler, markers=markers, decoys=decoys))
+    assert built.counted_tokens == 12_000
+    for planted in (*built.markers, *built.decoys):
+        assert planted.tokens_asked is not None
+        assert abs(planted.token_offset - planted.tokens_asked) <= 60
+        assert planted.depth_asked is None
+        assert planted.token_offset == counter(built.text[: planted.char_offset]) - TEMPLATE_TOKENS
+    assert re.fullmatch(r"[A-Z]+-\d{4}", built.decoys[0].text)
+
+
+def test_near_decoys_of_one_marker_are_all_different() -> None:
+    decoys = tuple(DecoySpec(of="code", depth=0.1 * n) for n in range(4))
+    built, _ = build(spec(1500, markers=(MarkerSpec(id="code", text="MARK-4417"),), decoys=decoys))
+    texts = {decoy.text for decoy in built.decoys}
+    assert len(texts) == 4
+    assert all(sorted(text) == sorted("MARK-4417") for text in texts)
+    assert "MARK-4417" not in texts
+
+
+def test_a_probe_of_the_same_seed_has_a_prefix_of_its_own_and_the_same_markers() -> None:
+    fresh = spec(800, fresh_prefix=True)
+    one, other = (anyio.run(build_haystack, fresh, Counter(), None, salt) for salt in ("a", "b"))
+    assert one.text.splitlines()[0] != other.text.splitlines()[0]
+    assert [m.text for m in one.markers] == [m.text for m in other.markers]
+
+
+def test_what_the_template_adds_is_told() -> None:
+    assert build(spec(600))[0].overhead_tokens == TEMPLATE_TOKENS
+
+
+def test_few_counts_are_of_the_whole_length() -> None:
+    built, counter = build(spec(120_000))
+    whole = sum(len(text) > 0.9 * len(built.text) for text in counter.texts)
+    assert whole <= 5
+    assert sum(map(len, counter.texts)) <= 7 * len(built.text)

@@ -74,3 +74,44 @@ def test_the_context_is_held_against_the_promise() -> None:
 
 def test_an_error_without_a_body_has_a_cause_all_the_same() -> None:
     assert refusal_of(500, [], None, None).cause == "server_error"
+
+
+WORDINGS = [
+    ("This model's maximum context length is 8192 tokens. However, your prompt contains 9000 input tokens, "
+     "which exceeds this limit even without any output tokens.", 9000, 8192),
+    ("This model's maximum context length is 8192 tokens. However, your prompt contains at least 8193 input "
+     "tokens, which exceeds this limit even without any output tokens.", 8193, 8192),
+    ("The decoder prompt (length 9000) is longer than the maximum model length of 8192. Make sure that "
+     "`max_model_len` is no smaller than the number of text tokens.", 9000, 8192),
+    (VLLM_OLD, 4500, 4096),
+    (SGLANG_INPUT, 85050, 32768),
+    ("request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it", 9000, 8192),
+    ("Requested tokens (9000) exceed context window of 8192", 9000, 8192),
+    ("Input validation error: `inputs` must have less than 8192 tokens. Given: 9000", 9000, 8192),
+    ("prompt is too long for the context window of 4096", None, 4096),
+    ("Prompt length (9000) exceeds maximum input length (8192). Set log level to info", 9000, 8192),
+    ("Request prompt has 9000 tokens in total, larger than the model input length limit 8192.", 9000, 8192),
+    ("Prompt length 9000 is greater than max_seq_len 8192", 9000, 8192),
+    ("prompt is too long: 9000 tokens > 8192 maximum", 9000, 8192),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("message", "prompt", "limit"), WORDINGS)
+def test_every_wording_is_a_context_that_was_not_served_with_both_numbers(
+    message: str, prompt: int | None, limit: int
+) -> None:
+    void = refusal_of(400, [ServerError(message=message)], 131_072, None, cap_tokens=64)
+    assert (void.cause, void.fails_as) == ("context_rejected", Family.RUNTIME)
+    assert (void.numbers.get("prompt_tokens"), void.numbers["limit_tokens"]) == (prompt, limit)
+    assert void.numbers["window_tokens"] == 131_072
+
+
+def test_a_code_is_enough_to_know_a_refusal_for_length() -> None:
+    void = refusal_of(400, [ServerError(message="no", code="context_length_exceeded")], 8192, 8000)
+    assert (void.cause, void.fails_as) == ("context_rejected", Family.RUNTIME)
+
+
+def test_a_window_that_holds_prompt_and_cap_is_not_served_if_the_sum_is_refused() -> None:
+    error = [ServerError(message=SGLANG_SUM)]
+    assert refusal_of(400, error, 8192, 1320, cap_tokens=3000).fails_as is Family.RUNTIME
+    assert refusal_of(400, error, 4096, 1320, cap_tokens=3000).cause == "max_tokens_overflow"

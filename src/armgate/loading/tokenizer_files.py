@@ -40,7 +40,7 @@ class TokenizerFiles:
         config = json.loads(_read(folder / "tokenizer_config.json") or b"{}")
         text = _read(template or folder / "chat_template.jinja") or _in_config(config).encode()
         if vocabulary is None or not text:
-            lacking = VOCABULARY if vocabulary is None else "a chat template"
+            lacking = VOCABULARY if vocabulary is None else "chat template"
             raise UsageError(f"{folder} has no {lacking}")
         try:
             tokenizer = Tokenizer.from_buffer(vocabulary)

@@ -12,6 +12,7 @@ from support.cases.exchanges import of_body, of_events, of_message, of_reads, of
 from support.cases.measured import MEASURED_RUNNERS
 from support.cases.metrics import METRICS_RUNNERS
 from support.cases.observed import Observed, observe
+from support.cases.windows import WINDOW_RUNNERS, mislabelled
 
 Fields = Mapping[str, Any]
 CHAT_FIELDS = frozenset({"content", "finish_reason", "usage", "message"})
@@ -35,6 +36,9 @@ def _policies(case: Case) -> dict[str, Any]:
 
 def _http_json(given: Fields) -> Iterator[Observed]:
     body = given["body"]
+    if "estimator" in given.get("probe", {}):
+        yield from mislabelled(given)
+        return
     if not isinstance(body, Mapping) or "probe" in given:
         return
     yield observe("", contract_for(given), of_body(given.get("request"), given["status"], body))
@@ -123,5 +127,5 @@ RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     **MEASURED_RUNNERS,
 }
 
-BY_CATEGORY = {"4-metrics": METRICS_RUNNERS, "6-boot": {}}
+BY_CATEGORY = {"4-metrics": METRICS_RUNNERS, "6-boot": {}, "7-long-context": {**RUNNERS, **WINDOW_RUNNERS}}
 """Categories whose inputs look like exchanges and are none: pages of metrics, answers before readiness."""
