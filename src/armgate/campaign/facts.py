@@ -16,6 +16,7 @@ from armgate.campaign.derived import (
     was_interrupted,
 )
 from armgate.campaign.evidence import boot_record, recorded
+from armgate.campaign.publication import notices
 from armgate.client.recorder import recording_at
 from armgate.model.outcome import Verdict
 from armgate.model.plan import PlanFile
@@ -40,6 +41,7 @@ def run_facts(run: RunFolder) -> RunFacts:
         comparison=comparison(plan, records),
         boots={key: _boot_facts(run.boot(*key), of_boot) for key, of_boot in verdicts.items()},
         exit_code=exit_code(records, was_interrupted(run, begun)),
+        notices=notices(run),
     )
 
 

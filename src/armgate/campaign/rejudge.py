@@ -14,6 +14,7 @@ from armgate.campaign.derived import (
     was_interrupted,
 )
 from armgate.campaign.judge import BootJudge
+from armgate.campaign.publication import refuse_unjudgeable
 from armgate.campaign.report import renew_report
 from armgate.client.journal import journal_line
 from armgate.model.base import Frozen
@@ -41,6 +42,7 @@ class Rejudged:
 
 def rejudge(run: RunFolder) -> Rejudged:
     """Every verdict and derived file from the plan and the recorded evidence alone."""
+    refuse_unjudgeable(run)
     plan_file = read_plan(run)
     plan = plan_file.plan
     boots = boots_begun(run, plan)

@@ -18,6 +18,7 @@ from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
 from armgate.cli.output import error_console
 from armgate.cli.plan import plan
+from armgate.cli.publish import publish
 from armgate.cli.report import report
 from armgate.cli.resume import resume
 from armgate.cli.run import run
@@ -54,7 +55,8 @@ def root(
 
 
 for command in (
-    run, attach, resume, plan, validate, judge, compare, choose, report, verify, check, calibrate, schema,
+    run, attach, resume, plan, validate, judge, compare, choose, report, verify, publish, check, calibrate,
+    schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(contracts, name="contracts")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from armgate.campaign.publication import is_judgeable
 from armgate.campaign.rejudge import rejudge
 from armgate.campaign.report import renew_report
 from armgate.cli.options import JsonOption, RunArgument
@@ -27,7 +28,7 @@ def report(
     """Write a run's report again. Exit code: 0, or 4 where verdicts are not what the evidence gives."""
     folder = RunFolder(run)
     facts, files = renew_report(folder)
-    differences = rejudge(folder).differences
+    differences = rejudge(folder).differences if is_judgeable(folder) else ()
     code = DIFFERS if differences else 0
     if differences:
         error_console().print(

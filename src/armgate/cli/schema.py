@@ -19,6 +19,7 @@ from armgate.model.gates import Ladder
 from armgate.model.haystack import HaystackFile
 from armgate.model.outcome import Verdict
 from armgate.model.plan import PlanFile
+from armgate.model.publication import Publication
 from armgate.model.quality import QualityRecord
 from armgate.model.task import Task
 
@@ -34,6 +35,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "quality": QualityRecord,
     "comparison": Comparison,
     "dataset": Dataset,
+    "publication": Publication,
     "calibration": Calibration,
 }
 

@@ -72,6 +72,11 @@ class RunFolder:
     def comparison(self) -> Path:
         return self.root / "comparison.json"
 
+    @property
+    def publication(self) -> Path:
+        """Only in a published copy."""
+        return self.root / "publication.json"
+
     def quality(self, arm: str) -> Path:
         return self.root / "arms" / arm / "quality.json"
 
