@@ -36,6 +36,6 @@ def notices(run: RunFolder) -> tuple[str, ...]:
     if publication.re_judgeable:
         return ("This is a published copy: host names, paths and addresses are withheld.",)
     return (
-        "This is a published copy without its replies. It is not re-judgeable: no verdict can be reached again "
-        "from it.",
+        "This is a published copy without its replies. It is not re-judgeable: no verdict can be reached "
+        "again from it.",
     )

@@ -20,7 +20,7 @@ UNSEEN = re.compile(f"[{_UNSEEN}]")
 
 _LINE_ENDS = re.compile(r"[\t\n\r]")
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20|%]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&:])")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~@&]|:(?=//)|(?<=[Ww]{3})\.)")
 
 
 def code_point(char: str) -> str:

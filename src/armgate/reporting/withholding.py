@@ -14,7 +14,7 @@ from armgate.model.plan import Plan
 WITHHELD = "(withheld)"
 WITH_REPLIES = "withheld with the replies"
 
-ABSOLUTE_PATH = re.compile(r"(?<![\w.:/~-])(?:/[\w.@+,~=-]+){2,}/?")
+ABSOLUTE_PATH = re.compile(r"(?<![\w./~-])(?:/[\w.@+,~=-]+){2,}/?")
 _ADDRESS = re.compile(
     r"(?<![\w.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\w.])"
     r"|\b(?:[0-9a-fA-F]{0,4}:){3,7}[0-9a-fA-F]{1,4}\b(?=\]|$|[\s,;])"
