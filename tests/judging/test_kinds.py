@@ -186,6 +186,41 @@ def test_a_truncated_prompt_is_a_runtime_failure_whatever_the_answer_says() -> N
     assert verdict.samples[0].violations[0].family is Family.RUNTIME
 
 
+def test_a_prompt_whose_length_nobody_reported_carries_no_verdict() -> None:
+    verdict = needle("The code is BLUE-7431.", prompt=0)
+    assert (verdict.outcome, verdict.cause) == (Outcome.VOID, "length_unproven")
+
+
+def test_a_string_of_a_marker_s_shape_that_was_never_planted_fails() -> None:
+    verdict = needle("The code is BLUE-7431 or perhaps GREEN-0001.")
+    assert [v.clause for v in verdict.samples[0].violations] == ["stranger"]
+
+
+@pytest.mark.parametrize(
+    ("markers", "answer", "breaches"),
+    [
+        (["A-1", "B-2"], '[\\"A-1\\", \\"B-2\\"]', set()),
+        (["A-1", "B-2"], '[\\"B-2\\", \\"A-1\\"]', {"json"}),
+        (["A-1", "B-2"], '[\\"A-1\\"]', {"json", "marker"}),
+        (["A-1"], "A-1", {"json"}),
+        ([], "[]", set()),
+        ([], '[\\"A-1\\"]', {"json"}),
+        ([], "There is none.", {"json"}),
+    ],
+)
+def test_an_array_is_exactly_the_markers_in_the_order_asked(
+    markers: list[str], answer: str, breaches: set[str]
+) -> None:
+    planted = [{"id": "m", "text": text} for text in markers]
+    probe = Probe(id="one", haystack=SPEC.model_copy(update={"markers": ()}), max_tokens=64)
+    made = sample(stream(answer, prompt=100), probe, prompt_tokens=100, markers=planted)
+    verdict = judge("retrieval", [made], answer="json_array")
+    assert {v.clause for v in verdict.samples[0].violations} == breaches
+    assert (verdict.outcome is Outcome.PASSED) == (not breaches)
+    partial = verdict.measurements["markers"]["one.0"].get("partial")
+    assert partial == (None if not markers else sum(text in answer for text in markers) / len(markers))
+
+
 @pytest.mark.parametrize("check", list(CHECKS))
 def test_a_gate_without_what_its_check_needs_is_refused(check: str) -> None:
     gate = Gate(id="g", check=check, required=True, why="w", options={"no_such": 1})

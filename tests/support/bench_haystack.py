@@ -82,8 +82,8 @@ def report(model: Path, filler: str, repeats: int) -> None:
     short, long = (best[target] for target in LENGTHS)
     growth = {name: long[name] / short[name] for name in ("wall_s", "megabytes")}
     print(
-        f"{filler:<8}{LENGTHS[1] / LENGTHS[0]:>10.1f} times the tokens: {growth['wall_s']:.1f} times the time, "
-        f"{growth['megabytes']:.1f} times the memory\n"
+        f"{filler:<8}{LENGTHS[1] / LENGTHS[0]:>10.1f} times the tokens: {growth['wall_s']:.1f} times the "
+        f"time, {growth['megabytes']:.1f} times the memory\n"
     )
 
 

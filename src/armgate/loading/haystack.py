@@ -32,6 +32,12 @@ PADDING = ("and", "so", "on", "it", "is", "as", "at", "in", "of", "to")
 PADDING_ROOM = 3
 """Tokens left free for padding: its line break and first word may cost more than one."""
 
+PADDING_SHARE = 2000
+"""In long texts a two-thousandth may be padding rather than lines: each count of the whole takes its time."""
+
+PADDING_AT_ONCE = 64
+"""But no more words than these."""
+
 PADDING_LIMIT = 400
 """More than this is no padding: the filler ended too early, or its lines are too long."""
 
@@ -95,13 +101,14 @@ class _Builder:
         low, low_tokens = 0, await self.tokens(0)
         if low_tokens > target:
             raise UsageError(f"haystack: {low_tokens} tokens before any filler, above the target of {target}")
+        spare = min(target // PADDING_SHARE, PADDING_AT_ONCE)
         ceiling, per_line = self.lines.available, 2 * self.lines.mean_characters() / CHARACTERS_PER_TOKEN
         trial = FIRST_LINES
         while True:
             guess = low + min(int((goal - low_tokens) / per_line), trial)
             guess = guess if ceiling is None else min(guess, ceiling)
             trial = goal
-            if guess <= low:
+            if guess <= low or goal - low_tokens <= spare:
                 return low
             tokens = await self.tokens(guess)
             per_line = max((tokens - low_tokens) / (guess - low), 0.5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from armgate.errors import DeclarationError, Problem, UsageError
@@ -9,6 +10,7 @@ from armgate.loading.markers import draw
 from armgate.loading.strict_yaml import load_document, validate
 from armgate.loading.workspace import Workspace
 from armgate.model.base import digest_bytes
+from armgate.model.gates import Gate
 from armgate.model.haystack import CorpusFiller, HaystackFile, HaystackSpec
 
 FOLDER = "gates/haystacks"
@@ -26,6 +28,14 @@ def named_haystack(workspace: Workspace, name: str) -> tuple[HaystackSpec, Path]
     return HaystackSpec.model_construct(**fields), path
 
 
+def recipe_problems(gate: Gate) -> Iterator[tuple[str, str]]:
+    """(field, message) for a gate whose haystack has no length, or whose sweep has nothing to sweep."""
+    if gate.sweep is not None and gate.check != "retrieval":
+        yield "sweep", f"a sweep is of check 'retrieval'; {gate.check!r} has grids"
+    if isinstance(gate.haystack, HaystackSpec) and gate.sweep is None and not gate.haystack.has_length:
+        yield "haystack", "no length: give target_tokens or lines, or a sweep"
+
+
 def corpus_file(workspace: Workspace, filler: CorpusFiller) -> Path:
     """The corpus, if it is the pinned one; else DeclarationError with both digests."""
     path = workspace.path(filler.file)
@@ -40,9 +50,6 @@ def corpus_file(workspace: Workspace, filler: CorpusFiller) -> Path:
 
 def refuse_unbuildable(spec: HaystackSpec) -> None:
     """Raises DeclarationError where no text can follow from the recipe, whatever the tokenizer."""
-    if not spec.has_length:
-        problem = "no length: give target_tokens or lines, or a sweep on the gate"
-        raise DeclarationError([Problem(None, None, None, "haystack", problem)])
     try:
         draw(spec)
     except UsageError as error:

@@ -11,7 +11,7 @@ from armgate.errors import DeclarationError, Problem
 from armgate.loading.boots import planned_boots, replay_problems
 from armgate.loading.campaigns import LoadedCampaign, load_campaign, resolve_campaign
 from armgate.loading.contracts import load_contract
-from armgate.loading.haystacks import named_haystack
+from armgate.loading.haystacks import named_haystack, recipe_problems
 from armgate.loading.probes import Rendered, expanded, rendered
 from armgate.loading.strict_yaml import Document, load_document, nearest, parse_document, validate
 from armgate.loading.tasks import load_task
@@ -151,7 +151,7 @@ class _GateBuilder:
             self._refuse((*where, "check"), f"no check {gate.check!r}", hint)
             return None
         gate = self._with_recipe(where, gate)
-        for field, message in self.known.gate_problems(gate):
+        for field, message in (*recipe_problems(gate), *self.known.gate_problems(gate)):
             self._refuse((*where, field), message)
         if gate.reference is not None and gate.reference not in self.arms:
             hint = nearest(gate.reference, list(self.arms))
