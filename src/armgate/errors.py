@@ -14,7 +14,7 @@ What a model does is never an exception: it is a verdict.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 
@@ -64,10 +64,10 @@ class RecordError(InfrastructureError):
 
 
 class BootError(InfrastructureError):
-    """The boot of an arm was refused or failed. `cause` is a stable word for records."""
+    """The boot of an arm was refused or failed. `cause`: a stable word for records; `values`: its figures."""
 
-    def __init__(self, cause: str, message: str) -> None:
-        self.cause = cause
+    def __init__(self, cause: str, message: str, values: Mapping[str, object] | None = None) -> None:
+        self.cause, self.values = cause, dict(values or {})
         super().__init__(message)
 
 

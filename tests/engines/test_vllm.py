@@ -64,5 +64,7 @@ def test_caches_of_a_boot_stay_in_its_scratch() -> None:
 
 def test_the_log_says_why_a_boot_failed() -> None:
     log = "INFO fine\nERROR OSError: [Errno 98] Address already in use\nRuntimeError: engine failed\n"
-    assert Vllm().failure(log) == ("port_in_use", "ERROR OSError: [Errno 98] Address already in use")
+    found = Vllm().failure(log)
+    assert found is not None
+    assert (found.cause, found.line) == ("port_in_use", "ERROR OSError: [Errno 98] Address already in use")
     assert Vllm().failure("INFO fine\n") is None

@@ -11,8 +11,8 @@ import docker
 
 FOLDERS = ("dev", "etc", "proc", "sbin", "sys", "tmp", "usr", "var")
 LINKS = ("bin", "lib", "lib64")
-"""Links into /usr on this machine (and on every Debian of the last years), made where they are links here. Docker puts its
-init program into /sbin, which therefore is a folder."""
+"""Links into /usr on this machine (and on every Debian of the last years), made where they are links here.
+Docker puts its init program into /sbin, which therefore is a folder."""
 
 
 def import_image(client: docker.DockerClient, repository: str = "armgate-test-engine") -> str:

@@ -13,6 +13,7 @@ from tokenizers import Regex, Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Split
 
+from armgate.engines.failures import Failure, find_failure
 from armgate.engines.protocol import Address, ArmFiles
 from armgate.engines.registry import ENGINES
 from armgate.model.arms import Arm
@@ -71,9 +72,8 @@ class StandInEngine:
     def refused_parameters(self, arm: Arm) -> frozenset[str]:
         return frozenset()
 
-    def failure(self, log: str) -> tuple[str, str] | None:
-        lines = [line for line in log.splitlines() if "Error" in line]
-        return ("engine_error", lines[-1]) if lines else None
+    def failure(self, log: str) -> Failure | None:
+        return find_failure(log)
 
     def log_facts(self, log: str) -> dict[str, Json]:
         return {}

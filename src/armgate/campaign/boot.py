@@ -82,7 +82,8 @@ class BootRun:
         except BootError as error:
             message = f"{error.cause}: {error}"
             state = BootState.DIED if self.record.was_ready else BootState.FAILED
-            self._update(state=state, cause=error.cause, message=str(error))
+            facts = self.record.log_facts | error.values
+            self._update(state=state, cause=error.cause, message=str(error), log_facts=facts)
         except asyncio.CancelledError:
             message = "interrupted"
             self._cut_off(BootState.INTERRUPTED, "interrupted", "interrupted by the user")

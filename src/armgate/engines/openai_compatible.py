@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from armgate.engines.failures import Failure
 from armgate.engines.protocol import Address, ArmFiles
 from armgate.errors import BootError
 from armgate.model.arms import Arm
@@ -31,7 +32,7 @@ class OpenAiCompatible:
     def refused_parameters(self, arm: Arm) -> frozenset[str]:
         return frozenset()
 
-    def failure(self, log: str) -> tuple[str, str] | None:
+    def failure(self, log: str) -> Failure | None:
         return None
 
     def log_facts(self, log: str) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
+from armgate.engines.failures import Failure
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 
@@ -23,6 +24,10 @@ class Located:
     @property
     def argument(self) -> str:
         return str(self.path) if self.path is not None else str(self.repository)
+
+
+MODELS = "/v1/models"
+"""The path that every OpenAI-compatible server has; `resolved` gets the entry of the arm's own model."""
 
 
 class Address(NamedTuple):
@@ -72,8 +77,8 @@ class Engine(Protocol):
         """Request keys that the engine does not accept for this arm; they are never sent."""
         ...
 
-    def failure(self, log: str) -> tuple[str, str] | None:
-        """The cause (a stable word) and the line that says why a boot failed, if the log says so."""
+    def failure(self, log: str) -> Failure | None:
+        """Why a boot failed, if the log says so."""
         ...
 
     def log_facts(self, log: str) -> dict[str, Json]:

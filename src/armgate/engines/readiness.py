@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 
 import httpx
 
+from armgate.engines.failures import Failure, incomplete_ranks
 from armgate.engines.listening import foreign
 from armgate.engines.progress import LOG, StallWatch
-from armgate.engines.protocol import Engine
+from armgate.engines.protocol import MODELS, Engine
 from armgate.engines.server import Listener, Server
 from armgate.errors import BootError
 from armgate.model.arms import Deadlines
@@ -21,7 +22,6 @@ from armgate.model.base import Json
 POLL_S = 0.5
 PATIENCE_S = 5.0
 """For one small request; and for a server's socket to show up under its owner after it answered."""
-MODELS = "/v1/models"
 REPORTED: tuple[str, ...] = ("id", "root", "max_model_len")
 Note = Callable[[str], None]
 
@@ -107,8 +107,11 @@ class _Wait:
             self.note(self.server.last_line())
 
     def _raise_if_late(self, now_s: float) -> None:
+        over = now_s - self.started_s > self.deadlines.ready_s
+        if over and (ranks := incomplete_ranks(self.server.log_text())) is not None:
+            raise BootError(ranks.cause, ranks.line, ranks.values)
         last = f"; the log's last line: {line}" if (line := self.server.last_line()) else ""
-        if now_s - self.started_s > self.deadlines.ready_s:
+        if over:
             raise BootError("ready_deadline", f"not ready within {self.deadlines.ready_s:g} s{last}")
         if not self.server.attached and self.watch.still_s(now_s) > self.deadlines.log_silence_s:
             silence = (
@@ -121,13 +124,14 @@ def exited(server: Server, engine: Engine) -> BootError:
     """Why a server ended before it was ready, by what we did to it, its log, or its exit code alone."""
     if server.fault is not None:
         return server.fault
-    cause, line = engine.failure(server.log_text()) or ("exited", server.last_line() or "the log is empty")
+    found = engine.failure(server.log_text())
+    cause, line, values = found or Failure("exited", server.last_line() or "the log is empty")
     if server.exit_code == -9 and cause == "exited":
         # Nobody here sent it; on Linux that leaves the kernel's out-of-memory killer, or a person.
         line = f"killed from outside (out of memory?); last line: {line}"
     if server.facts.get("oom_killed"):
         cause = "out_of_memory"
-    return BootError(cause, f"exit code {server.exit_code}: {line}")
+    return BootError(cause, f"exit code {server.exit_code}: {line}", values)
 
 
 def first_token_cause(said: str) -> str:

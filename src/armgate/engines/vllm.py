@@ -10,26 +10,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from armgate.engines.protocol import Address, ArmFiles, Located
+from armgate.engines.failures import Failure, find_failure
+from armgate.engines.protocol import Address, ArmFiles
+from armgate.engines.serve_flags import flag, revision
 from armgate.model.arms import Arm
 from armgate.model.base import Json
-
-_FAILURES = (
-    ("port_in_use", re.compile(r"^.*(?:address already in use|Errno 98).*$", re.I | re.M)),
-    ("context_above_model", re.compile(r"^.*max_model_len.* is greater than the derived.*$", re.M)),
-    (
-        "kv_cache_too_small",
-        re.compile(r"^.*(?:KV cache is needed|No available memory for the cache).*$", re.M),
-    ),
-    ("vocabulary_mismatch", re.compile(r"^.*vocab(?:ulary)?[ _]size.*(?:same|match|differ).*$", re.I | re.M)),
-    ("out_of_memory", re.compile(r"^.*(?:out of memory|MemoryError|Cannot allocate memory).*$", re.I | re.M)),
-    (
-        "revision_missing",
-        re.compile(r"^.*(?:LocalEntryNotFoundError|cannot find the requested files).*$", re.M),
-    ),
-    ("bad_arguments", re.compile(r"^.*api_server\.py: error: .*$", re.M)),
-    ("engine_error", re.compile(r"^.*(?:\w+Error|\w+Exception): .*$", re.M)),
-)
 
 _FACTS = (
     ("kv_cache_tokens", re.compile(r"GPU KV cache size: ([\d,]+) tokens|CPU KV cache size: ([\d,]+) tokens")),
@@ -57,15 +42,16 @@ class Vllm:
 
     def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         out = ["-m", "vllm.entrypoints.openai.api_server"]
-        out += ["--model", files.target.argument, *_revision("--revision", files.target)]
+        out += ["--model", files.target.argument, *revision("--revision", files.target)]
         if files.tokenizer is not None:
             out += ["--tokenizer", files.tokenizer.argument]
-            out += _revision("--tokenizer-revision", files.tokenizer)
+        # Without it a tokenizer's revision is looked up as `main`, which a cache filled by commit lacks.
+        out += revision("--tokenizer-revision", files.tokenizer or files.target)
         if files.chat_template is not None:
             out += ["--chat-template", str(files.chat_template)]
         out += ["--served-model-name", model_id, "--host", at.host, "--port", str(at.port)]
         for key, value in arm.serve.items():
-            out += _flag(key, value)
+            out += flag(key, value, paired=True)
         if arm.speculative is not None:
             out += ["--speculative-config", json.dumps(self._speculation(arm, files))]
         return tuple(out)
@@ -103,12 +89,8 @@ class Vllm:
     def resolved(self, answers: Mapping[str, Json]) -> dict[str, Json]:
         return {}
 
-    def failure(self, log: str) -> tuple[str, str] | None:
-        for cause, pattern in _FAILURES:
-            found = pattern.findall(log)
-            if found:
-                return cause, found[-1].strip()
-        return None
+    def failure(self, log: str) -> Failure | None:
+        return find_failure(log)
 
     def log_facts(self, log: str) -> dict[str, Json]:
         facts: dict[str, Json] = {}
@@ -122,19 +104,3 @@ class Vllm:
     def version_of(self, body: Json) -> str | None:
         version = body.get("version") if isinstance(body, dict) else None
         return version if isinstance(version, str) else None
-
-
-def _flag(key: str, value: Json) -> list[str]:
-    """`max_model_len: 8192` -> `--max-model-len 8192`; booleans use argparse's paired forms."""
-    name = "--" + key.replace("_", "-")
-    if value is True:
-        return [name]
-    if value is False:
-        return ["--no-" + key.replace("_", "-")]
-    if isinstance(value, dict | list):
-        return [name, json.dumps(value)]
-    return [name, str(value)]
-
-
-def _revision(flag: str, located: Located) -> list[str]:
-    return [flag, located.revision] if located.revision is not None else []
