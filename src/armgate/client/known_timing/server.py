@@ -111,7 +111,9 @@ class Server:
 
     def _begin(self, connection: Connection, path: str, body: dict[str, Any], received: float) -> None:
         streamed = body.get("stream") is True
-        own = {"fault": self.faults[self.streamed % len(self.faults)]} if streamed else {}
+        own: dict[str, Any] = {"token_ids": body.get("return_token_ids") is True}
+        if streamed:
+            own["fault"] = self.faults[self.streamed % len(self.faults)]
         self.streamed += streamed
         schedule = Schedule(**{**own, **self.schedule, **body.get("schedule", {})})
         log = Written(received, streamed, schedule.fault, schedule.deltas * schedule.tokens_per_delta,
