@@ -73,7 +73,7 @@ class Bench:
         with tempfile.TemporaryDirectory(prefix="armgate-bench-") as folder:
             task = Task(self.server.url, streams, requests, Path(folder), self.tokenizer)
             try:
-                cpu_s, wall_s = _timed(client.argv(task, environment), Path(folder))
+                cpu_s, wall_s = _timed(client.argv(task, environment), Path(folder), client.offline)
                 said = client.read(task)
             except (OSError, ValueError, KeyError, IndexError, subprocess.TimeoutExpired) as error:
                 return f"did not run: {_last_words(Path(folder)) or error}"[:200]
@@ -89,19 +89,19 @@ class Bench:
         return {c.name: self.run(c, streams, requests, schedule, faults or [""]) for c in self.clients}
 
 
-def _timed(argv: list[str], folder: Path) -> tuple[float, float]:
+def _timed(argv: list[str], folder: Path, offline: bool) -> tuple[float, float]:
     """Processor and wall seconds of a program and all its children; its words go to `said.log`.
 
     Some exit with an error where requests failed, so only a missing result counts as not having run.
     """
-    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HOME": str(folder)}
+    hub = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"} if offline else {}
     path = os.pathsep.join((str(ROOT / "scripts"), os.environ.get("PYTHONPATH", "")))
     before, began = os.times(), time.monotonic()
     with (folder / LOG).open("wb") as log:
         subprocess.run(
             argv,
             cwd=folder,
-            env={**os.environ, **offline, "PYTHONPATH": path},
+            env={**os.environ, **hub, "HOME": str(folder), "PYTHONPATH": path},
             timeout=DEADLINE_S,
             check=False,
             stdout=log,

@@ -37,6 +37,8 @@ class Client:
     package: str | None = None
     """Requirement to install into an environment of its own; `None` where it runs in one that exists."""
     environment: str = ""
+    offline: bool = True
+    """Whether it is told that there is no hub; AIPerf then looks for no local tokenizer either."""
 
 
 def _reader(name: str) -> Callable[[Task, Path], list[str]]:
@@ -171,5 +173,5 @@ CLIENTS = (
     Client("guidellm", "header written", _guidellm, _read_guidellm,
            package="guidellm==0.8.1", environment="guidellm"),
     Client("aiperf", "before connecting", _aiperf, _read_aiperf,
-           package="aiperf==0.13.0", environment="aiperf"),
+           package="aiperf==0.13.0", environment="aiperf", offline=False),
 )  # fmt: skip
