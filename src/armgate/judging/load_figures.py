@@ -87,9 +87,12 @@ def _beyond_server(sample: Sample) -> float | None:
     return ttft_s - times.from_arrival_s
 
 
-def excluded(warm_ups: Sequence[Sample], cold: Sequence[Sample]) -> Mapping[str, Json]:
+def excluded(
+    warm_ups: Sequence[Sample], cold: Sequence[Sample], after_pause: Sequence[Sample] = ()
+) -> Mapping[str, Json]:
     """What is on file and in no figure, with the first-token times that were left out."""
+    left_out = {"warm_ups": warm_ups, "cold": cold, "after_pause": after_pause}
     return {
-        "warm_ups": [{"sample": s.id, "ttft_s": s.response.timings.ttft_s} for s in warm_ups],
-        "cold": [{"sample": s.id, "ttft_s": s.response.timings.ttft_s} for s in cold],
+        why: [{"sample": s.id, "ttft_s": s.response.timings.ttft_s} for s in samples]
+        for why, samples in left_out.items()
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import Any
 
 from armgate.analysis.depths import DepthRates, speedup_by_depth
 from armgate.judging.heatmap import DepthHits, retrieval_step
+from armgate.judging.idle import load_suspects
 from armgate.judging.losslessness import compare_sides, sample_verdicts
 from armgate.judging.rates import rates_of, ttft_by_cache
 from armgate.model.evidence import Sample
@@ -146,6 +148,14 @@ def _timings(given: Fields) -> Iterator[Observed]:
         yield Observed(label, "passed", frozenset(), lambda name, values=values: values.get(name, ABSENT))
 
 
+def _load(given: Fields) -> Iterator[Observed]:
+    ttfts_s = [ttft / 1000 for ttft in given["ttft_ms"]]
+    suspects = load_suspects(ttfts_s, given["gaps_s_before"], given["idle_ttl_s"])
+    usual_s = median(ttft_s for i, ttft_s in enumerate(ttfts_s) if i not in suspects)
+    values = {"load_suspect_indices": list(suspects), "median_ttft_ms": _ms(usual_s)}
+    yield Observed("", "passed", frozenset(), lambda name: values.get(name, ABSENT))
+
+
 def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds * 1000, 6)
 
@@ -155,4 +165,5 @@ MEASURED_RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "paired_outputs": _paired,
     "table": _table,
     "timings_variants": _timings,
+    "timings": _load,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from armgate.judging.figures import figures
+from armgate.judging.idle import after_pause
 from armgate.judging.load_figures import excluded, load_figures
 from armgate.judging.protocol import conclude, failed, needs, passed, unsound
 from armgate.judging.rates import rates_of, ttft_by_cache
@@ -31,7 +32,10 @@ class Speed:
         samples = [unsound(sample, evidence) or _judged(sample, evidence) for sample in evidence.samples]
         samples = _never_only_cold(samples, evidence.samples)
         sound = {v.sample for v in samples if v.outcome is Outcome.PASSED}
-        measured = [s for s in evidence.samples if s.id in sound]
+        sent = [s for s in evidence.samples if s.id in sound]
+        paused = [s for s in after_pause(sent) if not s.cold]
+        late = {s.id for s in paused}
+        measured = [s for s in sent if s.id not in late]
         summary = by_probe(measured, evidence.arm)
         cold = [s for s in (*evidence.warm_ups, *measured) if s.cold]
         return conclude(
@@ -42,7 +46,7 @@ class Speed:
             measurements={
                 "rates": summary,
                 "ttft_by_cache": _by_cache(evidence),
-                "excluded": excluded(evidence.warm_ups, cold),
+                "excluded": excluded(evidence.warm_ups, cold, paused),
             },
         )
 
