@@ -34,7 +34,7 @@ def test_the_quickstart_is_valid() -> None:
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["valid"] is True
-    assert told["counts"]["boots"] == 5
+    assert told["counts"]["boots"] == 6
     assert told["counts"]["verdicts"] == told["counts"]["gates"] * told["counts"]["boots"]
 
 
