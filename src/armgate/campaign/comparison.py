@@ -10,6 +10,7 @@ from armgate.analysis.choice import choose, settled
 from armgate.analysis.comparison import compare_arms
 from armgate.analysis.contrasts import contrast
 from armgate.analysis.floors import noise_floors
+from armgate.campaign.draft_depth import depth_advice
 from armgate.engines.launchers.protocol import pin_roles
 from armgate.model.base import Json
 from armgate.model.comparison import (
@@ -46,7 +47,8 @@ def comparison(plan: Plan, records: Mapping[str, QualityRecord]) -> Comparison |
         return None
     figures = [arm_figures(plan, record) for record in records.values()]
     made = compare_arms(figures, plan.reference, plan.metric, plan.metric not in LOWER_IS_BETTER)
-    made = made.model_copy(update={"references": plan.references})
+    extras = {"references": plan.references, "depths": depth_advice(plan, records)}
+    made = made.model_copy(update=extras)
     if not plan.has_final_slot:
         return made
     before = choice_before_the_final_boot(plan, records)

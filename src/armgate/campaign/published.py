@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from armgate.analysis.comparison import compare_arms, pooled_as_published
+from armgate.analysis.draft_depth import DepthPoint, advise
 from armgate.judging.counters import acceptance_from_counts
 from armgate.judging.divergence import compare_pair
 from armgate.loading.published import load_published
@@ -32,8 +33,10 @@ def compare_published(folder: Path) -> PublishedComparison:
     table = load_published_table(folder)
     figures = [_figures(variant) for variant in table.variants]
     controls = tuple(_controls(table, load_published(folder)))
+    advice = advise(table.reference, "all requests, pooled as published", _depths(table, figures))
+    compared = compare_arms(figures, table.reference, METRIC)
     return PublishedComparison(
-        comparison=compare_arms(figures, table.reference, METRIC),
+        comparison=compared.model_copy(update={"depths": (advice,) if advice is not None else ()}),
         pooled=pooled_as_published(figures, table.reference, METRIC),
         controls=controls,
         limits=tuple(_limits(table, controls)),
@@ -52,6 +55,14 @@ def _figures(variant: PublishedVariant) -> ArmFigures:
         ),
         acceptance=_acceptance(variant),
     )
+
+
+def _depths(table: PublishedTable, figures: Sequence[ArmFigures]) -> list[DepthPoint]:
+    """The counters were published as totals over all requests, so the rates are pooled here too."""
+    return [
+        DepthPoint(arm.name, variant.depth, tuple(one.value for one in arm.figures), arm.acceptance)
+        for variant, arm in zip(table.variants, figures, strict=True)
+    ]
 
 
 def _acceptance(variant: PublishedVariant) -> Acceptance | None:

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from armgate.campaign.finished import read_run
 from armgate.campaign.published import compare_published
-from armgate.cli.comparison_tables import arms_table, choice_lines, claims_table
+from armgate.cli.comparison_tables import arms_table, choice_lines, claims_table, depth_lines
 from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
 from armgate.loading.published_figures import is_published
@@ -38,6 +38,9 @@ def compare(
 def _tell(out: Console, made: Comparison) -> None:
     out.print(arms_table(made))
     out.print(claims_table(made))
+    for advice in made.depths:
+        for line in depth_lines(advice):
+            out.print(inert(line), highlight=False, markup=False)
     for line in choice_lines(made.choice):
         out.print(line, highlight=False, markup=False)
     for line in (line for reference in made.references for line in reference.words):

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from armgate.cli.output import inert
 from armgate.model.comparison import ArmComparison, Choice, Comparison, Summary
+from armgate.model.draft_depth import DepthAdvice
 from armgate.model.measures import Interval
 
 
@@ -57,6 +58,24 @@ def _claims(made: Comparison) -> Iterator[tuple[str, ...]]:
 
 def _ends(claim: str, attributed_to: str | None, why: str) -> tuple[str, str, str]:
     return claim.replace("_", " "), (attributed_to or "").replace("_", " "), inert(why)
+
+
+def depth_lines(advice: DepthAdvice) -> Iterator[str]:
+    """What was run, what the other depths would give, and how good such a prediction was."""
+    yield f"draft depth on {advice.kind}, against {advice.reference}: {advice.statement}"
+    for row in advice.rows:
+        accepted = "no draft" if row.acceptance_rate is None else f"acceptance {row.acceptance_rate:.1%}"
+        yield (
+            f"  depth {row.depth}: {row.tok_s:.1f} tok/s, {accepted}, {row.mean_length:.2f} tokens a step, "
+            f"{1000 * row.step_s:.1f} ms a step"
+        )
+    for check in advice.checks:
+        one = check.predicted
+        yield (
+            f"  depth {one.depth} predicted from the others: {one.tok_s:.1f} tok/s "
+            f"({one.low:.1f} to {one.high:.1f}), measured {check.measured_tok_s:.1f}"
+        )
+    yield from (f"  {note}" for note in advice.notes)
 
 
 def choice_lines(choice: Choice) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from armgate.model.arms import Arm
 from armgate.model.base import Frozen, Json, Name
+from armgate.model.draft_depth import DepthAdvice
 from armgate.model.measures import Acceptance, Interval
 from armgate.model.outcome import ArmVerdict
 from armgate.model.quality import OutcomeCounts
@@ -271,6 +272,7 @@ class Comparison(Frozen):
     choice: Choice
     final: FinalBoot | None = None
     """`None` where the campaign asks for no final boot."""
+    depths: tuple[DepthAdvice, ...] = ()
     references: tuple[Reference, ...] = ()
     """Other people's results as the campaign lists them: not compared, not ranked."""
     limits: tuple[str, ...]
