@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from armgate.cli.app import app
 from armgate.engines.registry import ENGINES
+from armgate.errors import UsageError
 from support.stand_in import SmallWorkspace, register
 
 runner = CliRunner()
@@ -75,3 +76,38 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     for command in ("compare", "choose"):
         done = runner.invoke(app, [command, str(tmp_path)])
         assert "is no plan of a run" in str(done.exception)
+
+
+def against(now: Path, before: Path) -> tuple[int, dict[str, Any]]:
+    done = runner.invoke(app, ["compare", str(now), "--against", str(before), "--json"])
+    return done.exit_code, json.loads(done.stdout)
+
+
+def test_a_run_is_held_against_an_older_one_of_the_same_ladder(small: SmallWorkspace) -> None:
+    before = made(small)
+    (small.root / "model" / "weights").write_bytes(b"other weights")
+    broken = small.replies("broken", {"match": "say yes", "text": "no"})
+    now = made(small, base={"serve": {"replies": broken}}, other={})
+    code, told = against(now, before)
+    (arm,) = told["arms"]
+    assert (code, told["worse"], told["only_now"]) == (1, True, ["other"])
+    assert (arm["before"], arm["now"]) == ("accepted", "rejected")
+    assert {(one["gate"], one["now"]) for one in arm["changes"]} == {
+        ("yes", "failed"),
+        ("after-yes", "skipped"),
+    }
+    assert [one["path"] for one in arm["differences"]] == ["serve.replies", "target.tree"]
+    shown = runner.invoke(app, ["compare", str(now), "--against", str(before)])
+    assert "yes passed -> failed" in shown.stdout
+    assert "worse: base" in shown.stdout
+    code, told = against(before, before)
+    assert (code, told["worse"], told["arms"][0]["changes"]) == (0, False, [])
+
+    yes = next(gate for gate in small.ladder if gate["id"] == "yes")
+    yes["probes"] = [{"id": "yes", "prompt": "say yes, please"}]
+    other = made(small, base={"sampling": {"top_k": 5}})
+    done = runner.invoke(app, ["compare", str(other), "--against", str(before)])
+    assert isinstance(done.exception, UsageError)
+    assert done.exception.exit_code == 2
+    for path in ("ladder: yes.probes.yes.prompt", "ladder: yes.sent.yes.digest", "base.sampling.top_k"):
+        assert path in str(done.exception)

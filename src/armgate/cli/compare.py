@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from armgate.campaign.finished import read_run
 from armgate.campaign.published import compare_published
+from armgate.campaign.regression import compare_runs
 from armgate.cli.comparison_tables import arms_table, choice_lines, claims_table, depth_lines
 from armgate.cli.options import JsonOption, RunArgument
 from armgate.cli.output import console, inert, print_json
+from armgate.cli.regression_table import regression_lines, regression_table
 from armgate.loading.published_figures import is_published
 from armgate.model.comparison import Comparison
 from armgate.model.published import PublishedComparison, PublishedControl
@@ -19,12 +23,20 @@ from armgate.model.published import PublishedComparison, PublishedControl
 
 def compare(
     run: RunArgument,
+    against: Annotated[
+        Path | None, typer.Option("--against", help="An older run of the same ladder.", show_default=False)
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the arms of a run with their references, from the recorded verdicts.
+    """Compare the arms of a run with their references, or with the same arms of an older run.
 
     RUN may also be a published experiment's folder: a table of variants (comparison.json) and their results.
+    With --against the exit code is 1 where an arm or a required gate got worse, and 2 where not the same was
+    asked of both runs.
     """
+    if against is not None:
+        _regression(run, against, as_json)
+        return
     if is_published(run):
         _published(run, as_json)
         return
@@ -33,6 +45,18 @@ def compare(
         print_json(made.model_dump(mode="json"))
         return
     _tell(console(), made)
+
+
+def _regression(run: Path, against: Path, as_json: bool) -> None:
+    made = compare_runs(read_run(run), read_run(against))
+    if as_json:
+        print_json({**made.model_dump(mode="json"), "worse": made.worse})
+    else:
+        out = console()
+        out.print(regression_table(made))
+        for line in regression_lines(made):
+            out.print(inert(line), highlight=False, markup=False)
+    raise typer.Exit(1 if made.worse else 0)
 
 
 def _tell(out: Console, made: Comparison) -> None:

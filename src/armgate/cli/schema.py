@@ -21,6 +21,7 @@ from armgate.model.outcome import Verdict
 from armgate.model.plan import PlanFile
 from armgate.model.publication import Publication
 from armgate.model.quality import QualityRecord
+from armgate.model.regression import Regression
 from armgate.model.task import Task
 
 SCHEMAS: dict[str, type[BaseModel]] = {
@@ -34,6 +35,7 @@ SCHEMAS: dict[str, type[BaseModel]] = {
     "verdict": Verdict,
     "quality": QualityRecord,
     "comparison": Comparison,
+    "regression": Regression,
     "dataset": Dataset,
     "publication": Publication,
     "calibration": Calibration,
