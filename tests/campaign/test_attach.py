@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,30 +10,10 @@ from typing import Any
 import psutil
 import pytest
 
-from armgate.engines.listening import free_port
 from armgate.model.outcome import ArmVerdict
+from support.running import Running
 from support.runs import run
-from support.stand_in import PROGRAM, SmallWorkspace
-
-
-class Running:
-    """A stand-in that somebody else started."""
-
-    def __init__(self, *options: str) -> None:
-        self.port = free_port()
-        words = [sys.executable, str(PROGRAM), "--port", str(self.port), *options]
-        self.process = subprocess.Popen(words)
-        while not self.listens():
-            assert self.process.poll() is None
-            time.sleep(0.02)
-
-    def listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+from support.stand_in import SmallWorkspace
 
 
 @pytest.fixture
@@ -46,8 +22,7 @@ def served(small: SmallWorkspace) -> Iterator[Running]:
         "--model-id", "theirs", "--replies", small.replies("theirs"), "--api-key", "sk-planted-key-1"
     )
     yield server
-    server.process.kill()
-    server.process.wait()
+    server.stop()
 
 
 def attached(small: SmallWorkspace, served: Running, **launcher: Any) -> Path:

@@ -85,7 +85,7 @@ class StandInEngine:
         return {}
 
     def version_of(self, body: Json) -> str | None:
-        return str(body["version"])
+        return str(body["version"]) if body is not None else None
 
 
 def register() -> None:

@@ -28,12 +28,16 @@ import asyncio
 import json
 import os
 import re
+import sys
 import zlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from support import boot_faults
 
 TEMPLATE_TOKENS = 5
 COUNTED_AFTER_S = 0.1
@@ -108,7 +112,10 @@ class StandIn:
 
     @web.middleware
     async def guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        """Everything asks for the key, where there is one."""
+        """Everything asks for the key, where there is one, and for patience, where something loads."""
+        loading = boot_faults.still_loading(self.options, request.path)
+        if loading is not None:
+            return loading
         wanted = self.options.api_key
         if wanted and request.headers.get("Authorization") != f"Bearer {wanted}":
             return web.json_response({"error": {"message": "wrong key"}}, status=401)
@@ -120,7 +127,7 @@ class StandIn:
 
     async def models(self, request: web.Request) -> web.Response:
         told = self.options.told_len or self.options.max_model_len
-        entry = {"id": self.options.model_id, "max_model_len": told, "root": "stand-in"}
+        entry = {"id": self.options.model_id, "max_model_len": told, "root": self.options.root}
         return web.json_response({"object": "list", "data": [entry]})
 
     async def version(self, request: web.Request) -> web.Response:
@@ -189,6 +196,9 @@ class StandIn:
         fault = reply.get("fault")
         if fault == "die":
             os._exit(3)
+        refused = boot_faults.refused_chat(self.options)
+        if refused is not None:
+            return refused
         prompt = self.prompt_tokens(body["messages"])
         limit = reply.get("served", self.options.max_model_len)
         if prompt > limit and "over" in reply:
@@ -302,7 +312,9 @@ def main() -> None:
     parser.add_argument("--tokenize", choices=["vllm", "sglang", "llama", "none"], default="vllm")
     parser.add_argument("--told-len", type=int)
     parser.add_argument("--count-factor", type=float, default=1.0)
+    boot_faults.add_options(parser)
     options = parser.parse_args()
+    boot_faults.before_listening(options)
     if options.die_at_start:
         raise SystemExit("RuntimeError: this server was told to fail")
     server = StandIn(options)

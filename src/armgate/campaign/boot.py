@@ -31,7 +31,7 @@ from armgate.model.base import Json
 from armgate.model.boots import BootRecord, BootState
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome, Verdict
-from armgate.model.pins import DirectoryPin
+from armgate.model.pins import DirectoryPin, HfPin
 from armgate.model.plan import PlannedBoot
 from armgate.model.windows import limits_in_log, smallest_limit
 from armgate.reporting.run_folder import write_model
@@ -176,8 +176,14 @@ class BootRun:
                 self._update(exit_code=server.exit_code)
 
     async def _ladder(self, server: Server, memory: MemoryTrace) -> None:
+        target = self.plan.pins[self.arm.target]
         listening = await wait_until_listening(
-            server, self.engine, offered_id(self.plan, self.arm), self.arm.deadlines, self.progress.note
+            server,
+            self.engine,
+            offered_id(self.plan, self.arm),
+            self.arm.deadlines,
+            self.progress.note,
+            target.hf if server.attached and isinstance(target, HfPin) else None,
         )
         async with open_client(server.api_key) as http:
             with Journal(self.folder.ledger) as ledger:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -37,6 +38,8 @@ from armgate.telemetry.process_memory import MemoryTrace
 
 READINESS = "readiness"
 DEATH_NOTICE_S = 3.0
+STILL_LOADING_S = 0.5
+"""Between first requests to a server that listens and answers 503: it may still load its model."""
 
 
 class GateRunner:
@@ -73,8 +76,13 @@ class GateRunner:
         probe = Probe(id="first-token", prompt="Say one word.", max_tokens=1)
         gate = Gate(id=READINESS, check="responds", required=True, why="readiness", probes=(probe,))
         prepared = Prepared(self.readiness_messages, 1, {})
-        stem = self._entered(gate, probe, 0, "readiness", 0, prepared.context)
-        exchange = await self._send(gate, probe, prepared, stem)
+        until = time.monotonic() + self.arm.deadlines.ready_s
+        for n in itertools.count():
+            stem = self._entered(gate, probe, n, "readiness", 0, prepared.context)
+            exchange = await self._send(gate, probe, prepared, stem)
+            if exchange.status != 503 or self.server.ended.is_set() or time.monotonic() > until:
+                break
+            await asyncio.sleep(STILL_LOADING_S)
         response = read_response(exchange)
         if exchange.status != 200 or response.errors or not (response.content or response.reasoning):
             said = response.errors[0].message if response.errors else exchange.error or exchange.body[:200]

@@ -36,11 +36,17 @@ class Listening:
 
 
 async def wait_until_listening(
-    server: Server, engine: Engine, model_id: str | None, deadlines: Deadlines, note: Note
+    server: Server,
+    engine: Engine,
+    model_id: str | None,
+    deadlines: Deadlines,
+    note: Note,
+    repository: str | None = None,
 ) -> Listening:
     """Wait for the arm's own server to answer for the right model, or raise BootError with the cause.
 
-    Without a `model_id` the server has to offer exactly one model.
+    Without a `model_id` the server has to offer exactly one model. `repository` is the pinned one, where a
+    server that was not started here may be serving another under the right name.
     """
     headers = {"Authorization": f"Bearer {server.api_key}"} if server.api_key else {}
     async with httpx.AsyncClient(
@@ -50,6 +56,7 @@ async def wait_until_listening(
         if server.port is not None and await asyncio.to_thread(server.listener) is Listener.FOREIGN:
             raise BootError("wrong_listener", f"port {server.port} is answered by another program")
         entry = _entry(await _json(http, MODELS), model_id)
+        refuse_other_root(entry, repository)
         version = engine.version_of(await _json(http, engine.version)) if engine.version else None
         answers = {path: await _json(http, path) for path in engine.tells}
     resolved: dict[str, Json] = {key: entry[key] for key in REPORTED if entry.get(key) is not None}
@@ -81,7 +88,9 @@ class _Wait:
 
     async def _healthy(self) -> bool:
         try:
-            status = (await self.http.get(self.engine.health or MODELS)).status_code
+            # Either path may answer long before the other: SGLang's list of models, others' `/health`.
+            answers = [await self.http.get(path) for path in (self.engine.health, MODELS) if path]
+            status = max(answer.status_code for answer in answers)
         except httpx.ConnectError as error:
             if self.server.attached:
                 raise BootError("unreachable", f"nothing answers at {self.server.url}: {error}") from None
@@ -142,6 +151,20 @@ def first_token_cause(said: str) -> str:
     if re.search(r"chat[ _]template", said, re.I):
         return "chat_template_missing"
     return "still_loading" if re.search(r"loading model", said, re.I) else "no_first_token"
+
+
+def refuse_other_root(entry: Mapping[str, Json], repository: str | None) -> None:
+    """BootError where a server's `root` names another repository than the pinned one.
+
+    A path says nothing: the same model may lie anywhere.
+    """
+    root = entry.get("root")
+    if repository is None or not isinstance(root, str) or not re.fullmatch(r"[\w.-]+/[\w.-]+", root):
+        return
+    if root != repository:
+        raise BootError(
+            "wrong_model", f"{entry.get('id')!r} is {root} on the server, and {repository} is pinned"
+        )
 
 
 async def _json(http: httpx.AsyncClient, path: str) -> Json:
