@@ -13,6 +13,7 @@ from types import FrameType
 from prepare import machine
 from prepare.allocator import allocator_step
 from prepare.armgate import armgate_step, dev_step
+from prepare.axe import axe_step
 from prepare.checks import run_checks, run_tests
 from prepare.engine import engine_step
 from prepare.model import model_step
@@ -50,7 +51,7 @@ def demo(places: Places, arguments: list[str]) -> int:
 
 def test(places: Places, arguments: list[str]) -> int:
     """All checks and the suite, so that one failure hides no other; nonzero if any failed."""
-    prepare(places, [dev_step(places)])
+    prepare(places, [dev_step(places), axe_step(places)])
     missing = _without_engine(places, arguments)
     failed = run_checks(places)
     code = run_tests(places, [word for word in arguments if word != "--no-engine"], missing)
