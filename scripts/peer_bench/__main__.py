@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import subprocess
@@ -53,7 +54,10 @@ class Bench:
     """Runs clients against one server, one after the other, each in a process of its own."""
 
     def __init__(self, server: Server, clients: list[Client], parent: Path) -> None:
-        self.server, self.tokenizer = server, tokenizer()
+        self.server = server
+        self.tokenizer: Path | None = None
+        with contextlib.suppress(Missing):
+            self.tokenizer = tokenizer()
         self.environments: dict[str, Path | Missing] = {}
         self.clients = clients
         for client in clients:

@@ -19,6 +19,8 @@ class Missing(Exception):  # noqa: N818 - a row of the table
 
 def environment_of(client: Client, parent: Path) -> Path:
     """The folder of the client's environment, installed if need be. Raises Missing with the reason."""
+    if client.environment:
+        tokenizer()
     if client.environment == "engine":
         return _engine()
     if client.package is None:
@@ -32,12 +34,10 @@ def environment_of(client: Client, parent: Path) -> Path:
 
 
 def tokenizer() -> Path:
-    """A local tokenizer, which every peer insists on. Raises SystemExit where there is none."""
+    """A local tokenizer, which every peer insists on. Raises Missing where there is none."""
     path = Path(os.environ.get("ARMGATE_ENGINE_MODEL", ROOT / ".armgate/models/smollm2-135m-instruct"))
     if not path.is_dir():
-        raise SystemExit(
-            f"{path} does not exist; scripts/demo --prepare makes it, or set ARMGATE_ENGINE_MODEL"
-        )
+        raise Missing(f"{path} does not exist; scripts/demo --prepare makes it")
     return path.absolute()
 
 

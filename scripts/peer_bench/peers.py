@@ -23,7 +23,8 @@ class Task:
     streams: int
     requests: int
     folder: Path
-    tokenizer: Path
+    tokenizer: Path | None
+    """A local one; peers are run only where there is one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,7 +134,7 @@ def _read_guidellm(task: Task) -> Said:
 def _aiperf(task: Task, environment: Path) -> list[str]:
     # It takes an absolute path for a name on the hub, hence the link in the folder that it starts in.
     (task.folder / "local").mkdir()
-    (task.folder / "local" / "model").symlink_to(task.tokenizer)
+    (task.folder / "local" / "model").symlink_to(str(task.tokenizer))
     prompts = "".join(json.dumps({"text": f"Tell me story {n}"}) + "\n" for n in range(task.requests))
     (task.folder / "prompts.jsonl").write_text(prompts)
     return [

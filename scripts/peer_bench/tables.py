@@ -41,7 +41,7 @@ def fault_table(clients: Sequence[Client], runs: Runs) -> str:
     for client in clients:
         run = runs[client.name]
         if isinstance(run, str):
-            rows.append([client.name, run, "", ""])
+            rows.append([client.name, run, "-", "-"])
             continue
         spoiled = ", ".join(f"{n} {kind}" for kind, n in run.spoiled.items() if n)
         told = ", ".join(f"{n} {kind}" for kind, n in sorted(run.said.reported.items(), key=lambda kv: kv[1]))
