@@ -143,3 +143,9 @@ def test_values_of_another_type_differ() -> None:
 def test_unknown_settings_are_not_taken_for_equal() -> None:
     assert attribute(None, arm()).confounded is None
     assert "not known" in attribute(arm(), None).factor
+
+
+def test_what_only_makes_a_server_tell_more_is_no_difference() -> None:
+    serve = {"max_model_len": 8192, "dtype": "float32", "per_request_spec_decode_metrics": "summary"}
+    found = attribute(arm("b", depth=7, serve=serve), arm())
+    assert (found.factor, found.confounded) == ("dflash depth 7 against no speculation", False)

@@ -158,7 +158,7 @@ def test_a_second_client_is_found_counted_and_voids_as_declared(
     made = prepared(
         small,
         gate("shared", probes=[probe], options={"isolated": isolated}),
-        gate("quiet", probes=[probe], options={"isolated": True}),
+        gate("quiet", probes=[{"id": "calm", "prompt": "calm"}], options={"isolated": True}),
         replies=slow,
     )
 
@@ -176,6 +176,8 @@ def test_a_second_client_is_found_counted_and_voids_as_declared(
     assert "3 completions" in shared.findings[0].message
     assert (quiet.outcome, quiet.measurements["interference"]["requests"]) == (P, 0)
     assert quiet.findings == ()
+    compared = json.loads(made.run.comparison.read_text())["arms"][0]["summaries"]
+    assert {one["kind"] for one in compared} == ({"calm"} if isolated else {"talk", "calm"})
     assert rejudge(made.run).differences == ()
 
 

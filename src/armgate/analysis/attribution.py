@@ -10,6 +10,14 @@ from armgate.model.comparison import ArmFigures, Attribution, Difference
 
 NO_CONDITION = frozenset({"name", "reference", "says", "boots"})
 """Fields that name an arm or say how often it is measured, not how it is served."""
+OBSERVING = frozenset(
+    {
+        "serve.enable_per_request_metrics",
+        "serve.enable_prompt_tokens_details",
+        "serve.per_request_spec_decode_metrics",
+    }
+)
+"""Settings that make a server tell more of its requests. vLLM takes the last one only beside a draft."""
 SPECULATION = "speculative."
 PINNED = {"draft": "speculative.draft", "image": "launcher.image"}
 """Fields that a pin's role stands for, where they have another name."""
@@ -43,7 +51,8 @@ def _condition(figures: ArmFigures, arm: Arm, observed: bool) -> dict[str, Json]
         path = PINNED.get(role, role)
         fields.pop(path, None)
         fields |= _leaves(path, identity)
-    return fields | (dict(_leaves("observed", figures.observed)) if observed else {})
+    fields |= dict(_leaves("observed", figures.observed)) if observed else {}
+    return {path: value for path, value in fields.items() if path not in OBSERVING}
 
 
 def _leaves(path: str, value: Json) -> Iterator[tuple[str, Json]]:

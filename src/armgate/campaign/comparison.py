@@ -12,6 +12,7 @@ from armgate.analysis.contrasts import contrast
 from armgate.analysis.floors import noise_floors
 from armgate.campaign.draft_depth import depth_advice
 from armgate.engines.launchers.protocol import pin_roles
+from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
 from armgate.model.comparison import (
     ArmFigures,
@@ -161,7 +162,8 @@ def _speeds(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -
         return
     kinds = {probe.id: probe.kind or probe.id for probe in planned.gate.probes}
     measured = record.measurements.get(planned.gate.id, {})
-    for boot in boots:
+    verdicts = next(gate.verdicts for gate in record.gates if gate.gate == planned.gate.id)
+    for boot in (boot for boot in boots if boot in verdicts and figures_stand(verdicts[boot])):
         for probe, figures in measured.get(boot, {}).get("rates", {}).items():
             for metric in METRICS:
                 for value in figures.get(metric, {}).get("values", ()):

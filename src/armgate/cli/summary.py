@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
 from armgate.cli.output import ARM_COLOURS, inert
+from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
 from armgate.model.outcome import Outcome
-from armgate.model.quality import QualityRecord
+from armgate.model.quality import GateRecord, QualityRecord
 from armgate.reporting.quality import clock_words
 
 LEGEND = "arms; required gates + passed, x failed, - skipped, ? void, ! errored; accepted = tokens a step"
 REASON_CHARS = 300
+SPEED_LINES = 8
 
 
 def summary(records: Mapping[str, QualityRecord]) -> Group:
@@ -47,17 +49,19 @@ def _counts(record: QualityRecord) -> str:
 
 
 def _speed(record: QualityRecord) -> str:
-    """Medians of the speed gates by prompt, `decode_wall`, each with its n."""
-    shown = []
-    for gate in record.gates:
-        if gate.check != "speed":
-            continue
-        for measured in record.measurements.get(gate.gate, {}).values():
-            for probe, figures in measured.get("rates", {}).items():
-                decode = figures.get("decode_wall", {})
-                if "median" in decode:
-                    shown.append(f"{probe} {decode['median']:.1f} (n={decode['n']})")
-    return "\n".join(shown) or "none"
+    """Medians of the speed gates by prompt, `decode_wall`, each with its n; the first of a long grid."""
+    shown = [line for gate in record.gates if gate.check == "speed" for line in _rates(gate)]
+    more = len(shown) - SPEED_LINES
+    return "\n".join(shown[:SPEED_LINES] + ([f"and {more} more"] if more > 0 else [])) or "none"
+
+
+def _rates(gate: GateRecord) -> Iterator[str]:
+    for verdict in gate.verdicts.values():
+        void = "" if figures_stand(verdict) else f", void: {verdict.cause}"
+        for probe, figures in verdict.measurements.get("rates", {}).items():
+            decode = figures.get("decode_wall", {})
+            if "median" in decode:
+                yield f"{probe} {decode['median']:.1f} (n={decode['n']}{void})"
 
 
 def _accepted(record: QualityRecord) -> str:

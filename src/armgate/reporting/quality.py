@@ -156,13 +156,21 @@ def _boot_facts(record: BootRecord) -> dict[str, Json]:
     }
 
 
+def _concurrency(plan: Plan) -> list[str]:
+    """Said unless some gate has more than one request under way."""
+    probes = [probe for planned in plan.gates for probe in planned.gate.probes]
+    if any(probe.concurrency > 1 or probe.arrivals is not None for probe in probes):
+        return []
+    return ["requests were sent one at a time: nothing is said about concurrency"]
+
+
 def _limits(arm: Arm, plan: Plan, boots: Boots, gates: Sequence[GateRecord]) -> tuple[str, ...]:
     """What this record does not claim, from what was and was not done."""
     limits = [
         f"{len(boots)} boot of this arm: dispersion over boots is unknown"
         if len(boots) == 1
         else f"{len(boots)} boots of this arm",
-        "requests were sent one at a time: nothing is said about concurrency",
+        *_concurrency(plan),
         "no production-readiness score is given",
     ]
     limits += sorted({note for record, _ in boots.values() for note in record.notes})

@@ -16,6 +16,7 @@ OUTCOMES = {
     "PASS": "passed",
     "FAIL": "failed",
     "VOID": "void",
+    "BOOT_FAIL": "not_booted",
     "WARN": "passed",
     "N/A": "none_due",
 }

@@ -12,6 +12,7 @@ from support.cases.exchanges import of_body, of_events, of_message, of_reads, of
 from support.cases.measured import MEASURED_RUNNERS
 from support.cases.metrics import METRICS_RUNNERS
 from support.cases.observed import Observed, observe
+from support.cases.speculation import boot_logs
 from support.cases.windows import WINDOW_RUNNERS, mislabelled
 
 Fields = Mapping[str, Any]
@@ -124,6 +125,7 @@ RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "outgoing_request": _outgoing_request,
     "http_sequence": _http_sequence,
     "http_variants": _http_variants,
+    "boot_log_variants": boot_logs,
     **MEASURED_RUNNERS,
 }
 
