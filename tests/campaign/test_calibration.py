@@ -83,3 +83,6 @@ def test_reports_quote_the_figure_or_say_that_there_is_none() -> None:
     assert "64: +2.5 / +2.5 ms" in words
     assert "within 0.12 %" in words, "of decoding; prefill is only TTFT again"
     assert "6400 deltas/s held" in words
+    assert "busy" not in words
+    busy = calibration().model_copy(update={"levels": (level(late_s=0.009),)})
+    assert "the machine was busy then (the server itself was 9 ms late)" in clock_words(busy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from armgate.client.known_timing.process import timing_server
 from armgate.client.recorder import Recorder
 from armgate.client.send import send
-from armgate.client.transport import StampingSocket, open_client
+from armgate.client.transport import SocketTimes, StampingSocket, open_client
 from armgate.model.arms import Deadlines
 from armgate.model.exchange import Exchange
 from armgate.model.reading import read_response
@@ -107,3 +108,19 @@ async def test_a_stamp_is_of_the_socket_and_not_of_the_readers_turn(
     stamps = [exchange.clock.zero_s + frame.at_s for frame in exchange.frames]
     assert len(stamps) == len(turns) >= 3
     assert all(turn - stamp > 0.0195 for stamp, turn in zip(stamps, turns, strict=True))
+
+
+async def test_both_ways_of_reading_from_a_socket_are_stamped() -> None:
+    far, near = socket.socketpair()
+    with far, StampingSocket(fileno=near.detach()) as stamping:
+        stamping.times = SocketTimes()
+        for read in (lambda: stamping.recv(10), lambda: stamping.recv_into(bytearray(10))):
+            far.send(b"x")
+            before = time.monotonic()
+            read()
+            assert stamping.times.read is not None
+            assert before <= stamping.times.read <= time.monotonic()
+        last = stamping.times.read
+        far.close()
+        assert stamping.recv(10) == b""
+        assert stamping.times.read == last, "the end of a stream brings no bytes"

@@ -12,6 +12,10 @@ from armgate.model.base import Frozen
 NOT_CALIBRATED = "client's own error: not calibrated on this machine (`armgate calibrate` measures it)"
 
 
+BUSY_S = 0.005
+"""A server of known timing that is later than this (99th percentile) shares its machine with other work."""
+
+
 class Spread(Frozen):
     """Signed errors of `n` cases. 99 % of them lie no farther from zero than `p99`, none than `worst`."""
 
@@ -91,6 +95,11 @@ class Calibration(Frozen):
         worst = max((abs(spread.p99) for spread in rates), default=0.0)
         held = self.held_deltas_per_s
         tail = "" if held is None else f"; {held:.0f} deltas/s held"
+        late_s = max((level.server_lateness_s.p99 for level in self.levels), default=0.0)
+        if late_s > BUSY_S:
+            tail += (
+                f"; the machine was busy then (the server itself was {1000 * late_s:.0f} ms late): repeat it"
+            )
         return (
             f"client's own error, calibrated {self.created_utc[:10]} on this machine with armgate "
             f"{self.armgate_version}: TTFT (median / 99th percentile) by streams {', '.join(parts)}; "
