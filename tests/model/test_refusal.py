@@ -115,3 +115,5 @@ def test_a_window_that_holds_prompt_and_cap_is_not_served_if_the_sum_is_refused(
     error = [ServerError(message=SGLANG_SUM)]
     assert refusal_of(400, error, 8192, 1320, cap_tokens=3000).fails_as is Family.RUNTIME
     assert refusal_of(400, error, 4096, 1320, cap_tokens=3000).cause == "max_tokens_overflow"
+    # By one token that only the server counts, the cap was ours to make smaller.
+    assert refusal_of(400, error, 4319, 1319, cap_tokens=3000).cause == "max_tokens_overflow"

@@ -53,6 +53,13 @@ def test_the_least_that_a_whole_prompt_may_be_reported_as(
     assert CountCheck(counted=counted, served=served).least_served(600) == least
 
 
+@pytest.mark.parametrize(
+    ("counted", "served", "most"), [(8, 8, 600), (8, None, 600), (8, 6, 600), (30, 31, 620), (40, 41, 615)]
+)
+def test_the_most_that_a_prompt_may_be_to_the_server(counted: int, served: int | None, most: int) -> None:
+    assert CountCheck(counted=counted, served=served).most_served(600) == most
+
+
 def test_without_counts_nothing_is_said() -> None:
     bare = PromptLength.of({}, None)
     assert (bare.actual, bare.relative_error, bare.label_is_off, bare.is_cut) == (None, None, False, False)

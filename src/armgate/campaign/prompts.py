@@ -14,7 +14,7 @@ from armgate.errors import UsageError
 from armgate.loading.haystack import build_haystack
 from armgate.model.base import Json
 from armgate.model.gates import Probe
-from armgate.model.haystack import CorpusFiller, HaystackSpec
+from armgate.model.haystack import CorpusFiller, CountCheck, HaystackSpec
 from armgate.model.plan import PlannedProbe
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ async def prepare(runner: GateRunner, sending: Sending) -> Prepared:
     counter = await _counter(runner)
     context |= {"counted_by": counter.by, "count_check": counter.check.model_dump(mode="json")}
     context |= {"promised_window": promised_window(runner), "window": runner.window}
-    return Prepared(tuple(messages), _cap(runner, probe, context["prompt_tokens"]), context)
+    cap = _cap(runner, probe, counter.check, context["prompt_tokens"])
+    return Prepared(tuple(messages), cap, context)
 
 
 def _prefixed(messages: Messages, line: str) -> Messages:
@@ -134,8 +135,11 @@ def promised_window(runner: GateRunner) -> int | None:
     return runner.arm.window_tokens or runner.window
 
 
-def _cap(runner: GateRunner, probe: Probe, prompt_tokens: int) -> int:
-    """The answer's cap. What is known not to fit the promised window is not sent."""
+def _cap(runner: GateRunner, probe: Probe, check: CountCheck, prompt_tokens: int) -> int:
+    """The answer's cap. What is known not to fit the promised window is not sent.
+
+    `window` leaves room for a counter that the server does not agree with: ours would be the overflow.
+    """
     promised = promised_window(runner)
     if probe.max_tokens == "window" and promised is None:
         raise NotSent("window_unknown", "the server does not say how long its context is")
@@ -145,7 +149,8 @@ def _cap(runner: GateRunner, probe: Probe, prompt_tokens: int) -> int:
         raise NotSent("exceeds_context", message)
     if isinstance(probe.max_tokens, int):
         return probe.max_tokens
-    return max(min(promised or 0, runner.window or promised or 0) - prompt_tokens, 1)
+    window = min(promised or 0, runner.window or promised or 0)
+    return max(window - check.most_served(prompt_tokens), 1)
 
 
 async def _haystack(runner: GateRunner, sending: Sending) -> tuple[Messages, dict[str, Json]]:

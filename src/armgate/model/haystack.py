@@ -228,3 +228,10 @@ class CountCheck(Frozen):
             return counted
         by_constant = counted + self.served - self.counted
         return max(min(by_constant, counted * self.served // self.counted), 1)
+
+    def most_served(self, counted: int) -> int:
+        """The most tokens that a prompt of `counted` tokens may be to the server, by the same reasoning."""
+        if self.served is None or self.agrees:
+            return counted
+        by_constant = counted + self.served - self.counted
+        return max(by_constant, -(-counted * self.served // self.counted), counted)

@@ -106,7 +106,9 @@ def context_refused(
     length = named if prompt_tokens is None else prompt_tokens
     numbers = {"prompt_tokens": length, "limit_tokens": limit, "window_tokens": window_tokens}
     known = {name: number for name, number in numbers.items() if number is not None}
-    whole = None if length is None or cap_tokens is None else length + cap_tokens
+    # The server's own count, where it names one, decides whether prompt and cap were within the promise.
+    counted = length if named is None else named
+    whole = None if counted is None or cap_tokens is None else counted + cap_tokens
     held = window_tokens is not None and whole is not None and whole <= window_tokens
     sum_alone = named is None or limit is None or named < limit
     if not held and sum_alone and _COMPLETION.search(error.message):
