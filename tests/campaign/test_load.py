@@ -264,3 +264,30 @@ def test_the_first_request_of_the_ladder_is_cold_and_in_no_figure(small: SmallWo
     assert [one["sample"] for one in verdict.measurements["excluded"]["cold"]] == ["talk.0"]
     cold = [e["path"] for e in read_journal(boot_of(made.run).ledger) if e.get("cold")]
     assert [Path(path).parent.name for path in cold] == ["readiness", "speed"]
+
+
+def test_points_beyond_the_window_are_told_and_the_others_are_measured(small: SmallWorkspace) -> None:
+    grid = {
+        "prompts": [{"id": "story", "prompt": "tell"}],
+        "context_depths": [0, 5000],
+        "input_tokens": 40,
+        "runs": 1,
+        "max_tokens": 4,
+    }
+    verdict = judged(prepared(small, gate("depths", grid=grid), max_model_len=300))["depths"]
+    assert (verdict.outcome, verdict.cause) == (V, "exceeds_context")
+    assert "story-d5000" in str(verdict.message)
+    assert verdict.measurements["rates"].keys() == {"story-d0"}
+
+
+def test_a_short_answers_contract_and_its_time_in_a_run(small: SmallWorkspace) -> None:
+    arrivals = {"process": "poisson", "per_s": 20.0}
+    probes = [
+        {"id": "right", "prompt": "say yes", "samples": 3, "arrivals": arrivals},
+        {"id": "wrong", "prompt": "say no"},
+    ]
+    made = prepared(small, gate("short", "latency", contract="says-yes", probes=probes))
+    verdict = judged(made)["short"]
+    assert verdict.outcome is P
+    assert (verdict.measurements["contract"]["passed"], verdict.measurements["contract"]["failed"]) == (3, 1)
+    assert verdict.measurements["times"]["wall_scheduled"]["n"] == 3

@@ -410,6 +410,22 @@ def test_ttft_of_one_stream_is_the_servers_own_and_what_lies_between(
     assert all(0 <= gap < 1.0 for gap in beyond)
 
 
+@pytest.mark.parametrize("gate", ["accepted", "cached"])
+def test_mean_ttft_is_the_servers_own_histogram_and_what_the_connection_costs(
+    finished: tuple[subprocess.CompletedProcess[str], Path], gate: str
+) -> None:
+    """From a request's arrival to its first token by the server's clock, over the same requests."""
+    _, run = finished
+    told = measurements(run, gate)["ttft_against_server"]
+    print(
+        f"{gate}: client {1000 * told['client_mean_s']:.1f} ms, "
+        f"server {1000 * told['server_mean_s']:.1f} ms, "
+        f"difference {1000 * told['difference_s']:.1f} ms (n={told['n']})"
+    )
+    assert told["n"] == len(answers(run, gate))
+    assert 0 <= told["difference_s"] < 1.0
+
+
 def quality(run: Path) -> dict[str, Any]:
     read: dict[str, Any] = json.loads((run / "arms" / "baseline" / "quality.json").read_text())
     return read

@@ -359,6 +359,19 @@ def test_the_range_over_active_decode_stands_beside_the_mean() -> None:
     assert (found["length_low"], found["length_high"]) == (pytest.approx(1.2), pytest.approx(1 + 7 / 3))
 
 
+def test_mean_ttft_stands_beside_the_servers_own_of_the_same_requests() -> None:
+    def page(sum_s: float, count: float) -> Counters:
+        name = "vllm:time_to_first_token_seconds"
+        return Counters(available=True, at_s=0.0, series={f"{name}_sum": sum_s, f"{name}_count": count})
+
+    samples = [sample(stream("a", "b"), n=n) for n in range(2)]
+    told = judge("speed", samples, counters_before=page(1.0, 4), counters_after=page(2.9, 6)).measurements
+    assert told["ttft_against_server"]["server_mean_s"] == pytest.approx(0.95)
+    assert told["ttft_against_server"]["difference_s"] == pytest.approx(0.05)
+    others = judge("speed", samples, counters_before=page(1.0, 4), counters_after=page(2.9, 7)).measurements
+    assert "ttft_against_server" not in others
+
+
 def test_what_the_server_may_or_may_not_have_counted_is_not_called_foreign() -> None:
     totals = {"vllm:request_success_total": 4.0}
     after = Counters(available=True, at_s=1.0, series=totals)

@@ -23,6 +23,8 @@ NAMES: dict[str, tuple[str, ...]] = {
         "sglang:cached_tokens",
     ),
     "preemptions": ("vllm:num_preemptions",),
+    "ttft_s": ("vllm:time_to_first_token_seconds_sum", "sglang:time_to_first_token_seconds_sum"),
+    "first_tokens": ("vllm:time_to_first_token_seconds_count", "sglang:time_to_first_token_seconds_count"),
     "queue_s": ("vllm:request_queue_time_seconds_sum", "sglang:queue_time_seconds_sum"),
     "finished": ("vllm:request_success", "sglang:num_requests"),
     "running": ("vllm:num_requests_running", "sglang:num_running_reqs", "llamacpp:requests_processing"),
@@ -38,6 +40,8 @@ GAUGES = frozenset(
     {"running", "waiting", "kv_cache_usage", "accept_length_gauge", "accept_rate_gauge"}
     | {"finished_generation_tokens"}
 )
+SECONDS = frozenset({"queue_s", "ttft_s"})
+"""Sums of a histogram: no whole numbers."""
 _COUNTERS = frozenset(name for canonical in NAMES.keys() - GAUGES for name in NAMES[canonical])
 SERIES_NAMES = tuple(sorted({name for names in NAMES.values() for name in names}))
 PROCESS_START = "process_start_time_seconds"
@@ -95,7 +99,7 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
     if reset is not None:
         return CounterDeltas(available=True, reset=reset, reason="counter_reset")
     pages = _page(before), _page(after)
-    gains = {name: _gain(*pages, name) for name in NAMES if name not in {*GAUGES, "queue_s"}}
+    gains = {name: _gain(*pages, name) for name in NAMES if name not in GAUGES | SECONDS}
     drafts = gains["drafts"]
     unknown = sorted(name for name, gain in gains.items() if gain is None and _find(pages[1], name))
     return CounterDeltas(
@@ -108,6 +112,8 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
         cached_tokens=gains["cached_tokens"],
         preemptions=gains["preemptions"],
         queue_s=_difference(*pages, "queue_s"),
+        ttft_s=_difference(*pages, "ttft_s"),
+        first_tokens=gains["first_tokens"],
         in_flight_tokens=in_flight_tokens(after),
         finished=_by_label(*pages, "finished", "finished_reason"),
         acceptance=_acceptance(gains, _by_label(*pages, "accepted_per_position", "position")),

@@ -58,13 +58,27 @@ def _measurements(evidence: GateEvidence, deltas: CounterDeltas, others: Interfe
         "counters": deltas.model_dump(mode="json", exclude_none=True),
         "interference": others.model_dump(mode="json", exclude_none=True),
     }
-    if evidence.surroundings.gate_memory:
-        found["memory"] = summarise_memory(evidence.surroundings.gate_memory).model_dump(
-            mode="json", exclude_none=True
-        )
+    if (ttft := _ttft_against_server(evidence, deltas)) is not None:
+        found["ttft_against_server"] = ttft
+    if readings := evidence.surroundings.gate_memory:
+        found["memory"] = summarise_memory(readings).model_dump(mode="json", exclude_none=True)
     if gauges:
         found["gauges"] = {name: one.model_dump(mode="json") for name, one in gauges.items()}
     return found
+
+
+def _ttft_against_server(evidence: GateEvidence, deltas: CounterDeltas) -> Json:
+    """Means of the same requests' first-token times, ours and the server's; `None` if they are not the same.
+
+    Ours contains the server's, and connection, HTTP and our own error besides.
+    """
+    sent = (*evidence.warm_ups, *evidence.samples, *evidence.repeats)
+    ours = [s.response.timings.ttft_s for s in sent if s.response.timings.ttft_s is not None]
+    if not ours or deltas.ttft_s is None or len(ours) != deltas.first_tokens:
+        return None
+    client_s, server_s = sum(ours) / len(ours), deltas.ttft_s / len(ours)
+    means = {"client_mean_s": client_s, "server_mean_s": server_s, "difference_s": client_s - server_s}
+    return {"formula": "mean TTFT - gain of the server's sum/gain of its count", "n": len(ours), **means}
 
 
 def _findings(deltas: CounterDeltas, others: Interference) -> Iterator[Finding]:

@@ -151,6 +151,9 @@ class CounterDeltas(Frozen):
     preemptions: int | None = None
     queue_s: float | None = None
     """Seconds that the requests finished in the window had waited, summed over them."""
+    ttft_s: float | None = None
+    """First-token times that the server saw itself from a request's arrival, summed over `first_tokens`."""
+    first_tokens: int | None = None
     in_flight_tokens: int | None = None
     """Tokens generated, at the later scrape, for requests that had not finished: not lost, not yet summed."""
     finished: dict[str, int] | None = None
