@@ -1,6 +1,7 @@
 """What a run looks like on a terminal and in a log."""
 
 import io
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from rich.console import Console
 
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
-from armgate.cli.progress import LiveView, PlainLines
+from armgate.cli.progress import LiveView, PlainLines, expected
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
 from armgate.model.outcome import Family, Outcome, Verdict, Violation
@@ -62,7 +63,45 @@ def test_the_live_view_draws_gates_by_arms(plan: Plan) -> None:
         console.print(view._draw())
     told = out.getvalue()
     row = next(line for line in told.splitlines() if line.startswith("json-person"))
-    assert row.split()[1:] == ["x", ".", ".", ".", "."]
+    assert row.split()[1:] == ["x", *["."] * (len(plan.arms) - 1)]
     assert f"1/{plan.counts.requests} requests" in told
     assert "\x1b[2J" not in told
     assert "owned" not in told
+
+
+def test_the_live_view_tells_the_probe_its_rate_and_how_long_it_will_take(plan: Plan) -> None:
+    console = Console(file=io.StringIO(), width=120)
+    view = LiveView(console)
+    drive(view, plan)
+    view.request_started(plan.gate("json-person"), "maria.0")
+    assert "json-person maria.0" in view._status(plan).plain
+    assert "13.3 tok/s (20 tokens in 1.5 s)" in view._status(plan).plain
+    assert expected(100.0, 50, 200) == " of about 400 s"
+    assert expected(100.0, 4, 200) == ""
+
+
+def test_of_many_arms_those_around_the_current_one_are_shown(plan: Plan) -> None:
+    arm = plan.arms["baseline"]
+    many = plan.model_copy(update={"arms": {f"arm-{n}": arm for n in range(100)}})
+    view = LiveView(Console(file=io.StringIO()))
+    for at, first in (("arm-0", "arm-0"), ("arm-50", "arm-44"), ("arm-99", "arm-92")):
+        view.arm = at
+        shown = view._arms_shown(many)
+        assert len(shown) == 8
+        assert at in shown
+        assert shown[0] == first
+
+
+def test_a_log_is_told_that_a_long_request_goes_on(plan: Plan) -> None:
+    told = threading.Event()
+
+    class Watched(io.StringIO):
+        def write(self, text: str) -> int:
+            if "still at it: losslessness story.0" in text:
+                told.set()
+            return super().write(text)
+
+    with PlainLines(Console(file=Watched(), width=200), silence_s=0.05) as lines:
+        lines.run_started(plan, Path("runs/x"))
+        lines.request_started(plan.gate("losslessness"), "story.0")
+        assert told.wait(timeout=30)

@@ -1,11 +1,14 @@
 """`armgate verify` and `armgate report` as a user meets them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from armgate.campaign.derived import RunResult
 from armgate.cli.app import app
+from armgate.cli.running import tell
 from armgate.reporting.checksums import NAME
 from armgate.reporting.run_folder import RunFolder
 from support.stand_in import register
@@ -56,3 +59,13 @@ def test_report_summary_prints_markdown(mixed_copy: RunFolder) -> None:
 def test_a_run_that_was_not_finished_has_no_sums_to_go_by(mixed_copy: RunFolder) -> None:
     (mixed_copy.root / NAME).unlink()
     assert type(runner.invoke(app, ["verify", str(mixed_copy.root)]).exception).__name__ == "RecordError"
+
+
+def test_a_ci_jobs_page_gets_the_summary(
+    mixed_run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "summary.md"
+    page.write_text("before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    tell(RunResult({}, 1), mixed_run.root, as_json=True)
+    assert page.read_text().startswith("before\n## armgate: small\n")

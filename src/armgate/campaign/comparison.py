@@ -113,8 +113,7 @@ def _final_boot(plan: Plan, records: Mapping[str, QualityRecord], before: Choice
     )
 
 
-def comparison_bytes(plan: Plan, records: Mapping[str, QualityRecord]) -> bytes:
-    made = comparison(plan, records)
+def comparison_bytes(plan: Plan, made: Comparison | None) -> bytes:
     if made is None:
         return json_bytes(
             {"schema_version": "armgate/comparison/v1", "reference": plan.reference, "arms": []}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 
-from armgate.campaign.comparison import comparison_bytes
+from armgate.campaign.comparison import comparison, comparison_bytes
 from armgate.campaign.evidence import boot_record
 from armgate.client.journal import read_journal
 from armgate.errors import RecordError
@@ -13,6 +13,7 @@ from armgate.judging.memory import configured, summarise_memory
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.boots import BootRecord
+from armgate.model.comparison import Comparison
 from armgate.model.memory import BootMemory
 from armgate.model.outcome import Outcome, Verdict, campaign_exit_code
 from armgate.model.plan import Plan, PlanFile, PlannedBoot
@@ -30,6 +31,7 @@ class RunResult:
 
     records: Mapping[str, QualityRecord]
     exit_code: int
+    comparison: Comparison | None = None
 
 
 def read_plan(run: RunFolder) -> PlanFile:
@@ -125,5 +127,6 @@ def write_derived(run: RunFolder, plan: Plan, boots: Sequence[PlannedBoot], inte
     records = quality_records(run, plan, plan.digest(), verdicts)
     for name, record in records.items():
         write_model(run.quality(name), record)
-    write_atomically(run.comparison, comparison_bytes(plan, records))
-    return RunResult(records, exit_code(records, interrupted))
+    made = comparison(plan, records)
+    write_atomically(run.comparison, comparison_bytes(plan, made))
+    return RunResult(records, exit_code(records, interrupted), made)

@@ -165,6 +165,7 @@ class GateRunner:
         self, planned: PlannedGate, probe: Probe, prepared: Prepared, stem: Path, due: float
     ) -> Fate:
         await asyncio.sleep(max(due - time.monotonic(), 0.0))
+        self.setting.progress.request_started(planned, stem.name)
         exchange = await self._send(planned.gate, probe, prepared, stem, due)
         # Reading an answer takes time that the arrival stamps of its neighbours would pay for.
         alone = probe.concurrency == 1 and probe.arrivals is None

@@ -27,6 +27,9 @@ class Progress:
     def gate_started(self, planned: PlannedGate) -> None:
         """The gate's first request is about to be sent."""
 
+    def request_started(self, planned: PlannedGate, name: str) -> None:
+        """A request is about to be sent; `name` is that of its exchange: probe, number, role."""
+
     def request_done(self, planned: PlannedGate, tokens: int | None, wall_s: float | None) -> None:
         """One exchange is on disk."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from armgate.campaign.comparison import comparison_bytes
+from armgate.campaign.comparison import comparison, comparison_bytes
 from armgate.campaign.derived import (
     RunResult,
     boots_begun,
@@ -51,10 +51,11 @@ def rejudge(run: RunFolder) -> Rejudged:
     records = quality_records(run, plan, plan_file.digest, verdicts)
     files = {_path(run, boot): _verdicts_bytes(lines[boot.arm, boot.boot]) for boot in boots}
     files |= {f"arms/{name}/quality.json": model_bytes(record) for name, record in records.items()}
-    files["comparison.json"] = comparison_bytes(plan, records)
+    made = comparison(plan, records)
+    files["comparison.json"] = comparison_bytes(plan, made)
     code = exit_code(records, was_interrupted(run, boots))
     return Rejudged(
-        result=RunResult(records, code),
+        result=RunResult(records, code, made),
         verdict_count=sum(len(by_gate) for by_gate in verdicts.values()),
         files=files,
         differences=tuple(_differences(run, files)),

@@ -51,7 +51,7 @@ def _body(again: Rejudged, written: bool, code: int) -> dict[str, object]:
 
 def _tell(again: Rejudged, written: bool) -> None:
     out = console()
-    out.print(summary(again.result.records))
+    out.print(summary(again.result.records, again.result.comparison))
     if not again.differences:
         out.print(
             f"{again.verdict_count} verdicts judged again: all identical to the record", highlight=False

@@ -27,7 +27,8 @@ def report(
 ) -> None:
     """Write a run's report again. Exit code: 0, or 4 where verdicts are not what the evidence gives."""
     folder = RunFolder(run)
-    facts, files = renew_report(folder)
+    with folder.locked():
+        facts, files = renew_report(folder)
     differences = rejudge(folder).differences if is_judgeable(folder) else ()
     code = DIFFERS if differences else 0
     if differences:

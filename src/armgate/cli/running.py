@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,7 @@ from typing import Annotated
 import typer
 
 from armgate.campaign.derived import RunResult
+from armgate.campaign.facts import run_facts
 from armgate.campaign.progress import Progress
 from armgate.campaign.run import execute
 from armgate.campaign.sandbox import Sandboxes
@@ -20,7 +22,9 @@ from armgate.cli.progress import LiveView, PlainLines
 from armgate.cli.summary import summary
 from armgate.loading.workspace import Workspace
 from armgate.model.plan import Plan, PlannedBoot
+from armgate.reporting.files import REPORT
 from armgate.reporting.run_folder import RunFolder
+from armgate.reporting.step_summary import step_summary
 
 OutOption = Annotated[Path | None, typer.Option("--out", help="Parent of the run's folder.")]
 TierOption = Annotated[str, typer.Option("--tier", help="Sandbox for code: auto or a tier's name.")]
@@ -67,10 +71,13 @@ def progress_to(quiet: bool) -> Iterator[Progress]:
         with LiveView(to) as live:
             yield live
     else:
-        yield PlainLines(to)
+        with PlainLines(to) as lines:
+            yield lines
 
 
 def tell(result: RunResult, folder: Path, as_json: bool) -> None:
+    """The end of a run for people or scripts, and for the job's page where a CI offers one."""
+    _to_step_summary(folder)
     files = {name: str(folder / "arms" / name / "quality.json") for name in result.records}
     if as_json:
         arms = {
@@ -85,7 +92,20 @@ def tell(result: RunResult, folder: Path, as_json: bool) -> None:
         print_json({"run": str(folder), "exit_code": result.exit_code, "arms": arms})
         return
     to = console()
-    to.print(summary(result.records))
-    for path in (*files.values(), str(folder / "comparison.json")):
+    to.print(summary(result.records, result.comparison))
+    for path in (*files.values(), str(folder / "comparison.json"), str(folder / REPORT)):
         to.print(path, markup=False, highlight=False, soft_wrap=True)
     to.print(f"exit code {result.exit_code}: {EXIT_WORDS[result.exit_code]}", highlight=False)
+
+
+def _to_step_summary(folder: Path) -> None:
+    """GitHub shows what is appended to this file; that it cannot be written is no fault of the run."""
+    page = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not page:
+        return
+    text = step_summary(run_facts(RunFolder(folder)))
+    try:
+        with Path(page).open("a", encoding="utf-8") as out:
+            out.write(text + "\n")
+    except OSError as error:
+        error_console().print(f"{page} cannot be written: {error.strerror}", markup=False, highlight=False)

@@ -11,6 +11,7 @@ from rich.text import Text
 from armgate.cli.output import ARM_COLOURS, inert
 from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
+from armgate.model.comparison import Comparison
 from armgate.model.outcome import Outcome
 from armgate.model.quality import GateRecord, QualityRecord
 from armgate.reporting.quality import clock_words
@@ -20,7 +21,7 @@ REASON_CHARS = 300
 SPEED_LINES = 8
 
 
-def summary(records: Mapping[str, QualityRecord]) -> Group:
+def summary(records: Mapping[str, QualityRecord], compared: Comparison | None = None) -> Group:
     """The table, every reason of each arm that was not accepted, and how wrong the client's clocks can be."""
     lines = [
         Text(f"{name}: {inert(reason)[:REASON_CHARS]}")
@@ -28,17 +29,18 @@ def summary(records: Mapping[str, QualityRecord]) -> Group:
         for reason in record.reasons
     ]
     clocks = dict.fromkeys(clock_words(record.calibration) for record in records.values())
-    return Group(_table(records), *lines, *map(Text, clocks))
+    return Group(_table(records, compared), *lines, *map(Text, clocks))
 
 
-def _table(records: Mapping[str, QualityRecord]) -> Table:
+def _table(records: Mapping[str, QualityRecord], compared: Comparison | None) -> Table:
     """One row per arm. Counts are of required gates, in the order of the legend."""
     table = Table(box=None, padding=(0, 2, 0, 0), title=LEGEND, title_justify="left", title_style="")
     for heading in ("arm", "verdict", "+/x/-/?/!", "decode tok/s", "accepted", "peak MiB"):
         table.add_column(heading, overflow="fold")
     for name, record in records.items():
         verdict = Text(record.arm_verdict.value, style=ARM_COLOURS[record.arm_verdict])
-        table.add_row(name, verdict, _counts(record), _speed(record), _accepted(record), _memory(record))
+        speed = _compared_speed(name, compared) or _speed(record)
+        table.add_row(name, verdict, _counts(record), speed, _accepted(record), _memory(record))
     return table
 
 
@@ -46,6 +48,21 @@ def _counts(record: QualityRecord) -> str:
     outcomes = [gate.outcome for gate in record.gates if gate.required]
     order = (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED, Outcome.VOID, Outcome.ERRORED)
     return "/".join(str(outcomes.count(outcome)) for outcome in order)
+
+
+def _compared_speed(arm: str, compared: Comparison | None) -> str:
+    """Medians of the metric that the choice goes by, by kind of prompt, with n and interval."""
+    if compared is None:
+        return ""
+    summaries = next((one.summaries for one in compared.arms if one.name == arm), ())
+    shown = []
+    for one in summaries:
+        if one.metric == compared.choice.metric:
+            interval = one.interval
+            high = "" if interval is None or interval.high is None else f"{interval.high:.1f}"
+            spread = f", {interval.low:.1f}-{high}" if interval is not None else ", no interval"
+            shown.append(f"{one.kind} {one.median:.1f} (n={one.n}{spread})")
+    return "\n".join(shown)
 
 
 def _speed(record: QualityRecord) -> str:
