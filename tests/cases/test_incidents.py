@@ -8,7 +8,15 @@ from support.cases.corpus import ELSEWHERE, LATER, Case, NotCovered, load_cases
 from support.cases.expectations import mismatches
 from support.cases.runners import run
 
-WHOLE = ("1-reasoning-parsers", "2-sse-streaming", "3-usage", "4-metrics", "7-long-context", "8-format")
+WHOLE = (
+    "1-reasoning-parsers",
+    "2-sse-streaming",
+    "3-usage",
+    "4-metrics",
+    "6-boot",
+    "7-long-context",
+    "8-format",
+)
 """Categories of which nothing may be left for later."""
 
 

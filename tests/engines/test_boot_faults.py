@@ -41,7 +41,7 @@ class Fault:
     cause: str | None
     says: str = ""
     serve: dict[str, Any] = dataclasses.field(default_factory=dict)
-    arm: dict[str, Any] = dataclasses.field(default_factory=dict)
+    verdict: str | None = None
 
     @property
     def ready(self) -> bool:
@@ -78,6 +78,10 @@ FAULTS = [
     ),
     Fault("digest-mismatch", "pin_drift", "other"),
     Fault("vocabulary-mismatch", "draft_vocab_mismatch", "152064", {"die_with": VOCABULARY}),
+    Fault(
+        "draft-refused-and-going-on", None, verdict="inconclusive",
+        serve={"warns": "draft model vocab type must match target model to use speculation"},
+    ),
     Fault("first-request-compiles", None, serve={"slow_first": 1.0}),
 ]  # fmt: skip
 
@@ -93,7 +97,8 @@ def arms(small: SmallWorkspace, occupied: int, served: str) -> dict[str, dict[st
     made["host-memory"]["memory_floor_mib"] = HUGE_MIB
     made["revision-missing"]["target"] = "hub"
     made["digest-mismatch"]["target"] = "other"
-    made["vocabulary-mismatch"]["speculative"] = {"method": "draft_model", "depth": 3, "draft": "target"}
+    for name in ("vocabulary-mismatch", "draft-refused-and-going-on"):
+        made[name]["speculative"] = {"method": "draft_model", "depth": 3, "draft": "target"}
     return made
 
 
@@ -164,7 +169,7 @@ def test_every_boot_ends_as_the_table_says(finished: Finished, fault: Fault) -> 
     assert boot["cause"] == fault.cause, boot["message"]
     assert fault.says in (boot["message"] or "")
     assert (boot["ready_s"] is not None) == fault.ready
-    assert record.arm_verdict.value == ("accepted" if fault.ready else "not_booted")
+    assert record.arm_verdict.value == (fault.verdict or ("accepted" if fault.ready else "not_booted"))
     counts = record.counts
     assert counts.planned == counts.passed + counts.failed + counts.skipped + counts.void + counts.errored
 

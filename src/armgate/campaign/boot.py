@@ -17,12 +17,14 @@ from armgate.campaign.replay import replay_gate
 from armgate.campaign.setting import Setting, TimeLimit
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
+from armgate.engines.failures import draft_refused
 from armgate.engines.hardware import hardware
 from armgate.engines.launchers.protocol import Launch, Launcher, pin_roles
 from armgate.engines.launchers.registry import LAUNCHERS
 from armgate.engines.memory_floor import memory_floor
 from armgate.engines.readiness import Listening, wait_until_listening
 from armgate.engines.registry import ENGINES
+from armgate.engines.revisions import refuse_other_revisions
 from armgate.engines.server import Server
 from armgate.engines.weights import weight_file_bytes
 from armgate.errors import BootError
@@ -199,14 +201,24 @@ class BootRun:
         ready_s = round(time.monotonic() - self.started_s, 3)
         reported = {"server": listening.version, "system_fingerprint": fingerprint}
         log = server.log_text()
+        facts = limits_in_log(log) | self.engine.log_facts(log)
+        refuse_other_revisions(self._revisions(), facts)
+        if self.arm.speculative is not None and (line := draft_refused(log)) is not None:
+            facts["draft_refused"] = line
         self._update(
             state=BootState.READY,
             ready_s=ready_s,
             resolved=listening.resolved,
             versions=self.record.versions | {key: value for key, value in reported.items() if value},
-            log_facts=limits_in_log(log) | self.engine.log_facts(log),
+            log_facts=facts,
         )
         self.progress.boot_ready(ready_s)
+
+    def _revisions(self) -> dict[str, str]:
+        """Pinned commits under the names of the engine's settings; a tokenizer of no pin is the target's."""
+        named = {"revision": self.arm.target, "tokenizer_revision": self.arm.tokenizer or self.arm.target}
+        pins = {setting: self.plan.pins[name] for setting, name in named.items()}
+        return {setting: pin.revision for setting, pin in pins.items() if isinstance(pin, HfPin)}
 
     async def _climb(self, gates: GateRunner) -> None:
         for planned in self.plan.gates_of(self.boot):

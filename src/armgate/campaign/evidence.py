@@ -112,6 +112,7 @@ class BootEvidence:
             context=dict(entry.get("context") or {}),
             batch=entry.get("batch"),
             cold=bool(entry.get("cold")),
+            compiled=next((str(e["line"]) for e in self.events("compiled", path=entry["path"])), None),
             execution=self._execution(execution_path) if execution_path else None,
             execution_path=execution_path,
         )

@@ -23,6 +23,7 @@ from armgate.client.sampling import request_body
 from armgate.client.scrape import HttpClient
 from armgate.client.secrets import Secrets
 from armgate.client.send import send
+from armgate.engines.failures import compiled_line
 from armgate.engines.readiness import first_token_cause
 from armgate.engines.registry import ENGINES
 from armgate.engines.server import Server
@@ -166,7 +167,9 @@ class GateRunner:
     ) -> Fate:
         await asyncio.sleep(max(due - time.monotonic(), 0.0))
         self.setting.progress.request_started(planned, stem.name)
+        logged = _size(self.server.log)
         exchange = await self._send(planned.gate, probe, prepared, stem, due)
+        self._note_compilation(planned.gate, stem, logged)
         # Reading an answer takes time that the arrival stamps of its neighbours would pay for.
         alone = probe.concurrency == 1 and probe.arrivals is None
         usage = read_response(exchange).usage if alone else None
@@ -174,6 +177,13 @@ class GateRunner:
         self.setting.progress.request_done(planned, tokens, exchange.clock.end_s)
         self.counters.answered += exchange.fate is Fate.COMPLETE and exchange.status == 200
         return exchange.fate
+
+    def _note_compilation(self, gate: Gate, stem: Path, logged: int) -> None:
+        """Enter that the engine compiled something while a request was under way: it, or one beside it."""
+        line = compiled_line(self.server.log_text(logged))
+        if line is not None:
+            path = self.folder.relative(stem) + ".jsonl"
+            self.ledger.append({"event": "compiled", "gate": gate.id, "path": path, "line": line})
 
     def raise_if_gone(self) -> None:
         if self.server.ended.is_set():

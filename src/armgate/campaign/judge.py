@@ -135,6 +135,11 @@ class BootJudge:
         """Gates that the boot as a whole deprives of their verdict: a draft that never drafted."""
         if self.arm.speculative is None:
             return {}
+        refused = boot_record(self.folder).log_facts.get("draft_refused")
+        if refused is not None:
+            return _voided(
+                verdicts, "draft_vocab_mismatch", f"the server goes on without its draft: {refused}"
+            )
         evidence = BootEvidence.read(self.folder, self.arm)
         before, after = evidence.counters(None, "before"), evidence.counters(None, "after")
         if before is None or after is None:
@@ -142,18 +147,7 @@ class BootJudge:
         if counter_deltas(before, after).moved is not False:
             return {}
         message = "a draft is configured, and its counters never moved in this boot"
-        return {
-            gate: verdict.model_copy(
-                update={
-                    "outcome": Outcome.VOID,
-                    "revises": verdict.outcome,
-                    "cause": NEVER_MOVED,
-                    "message": message,
-                }
-            )
-            for gate, verdict in verdicts.items()
-            if gate != IDENTITY and verdict.outcome in (Outcome.PASSED, Outcome.FAILED)
-        }
+        return _voided(verdicts, NEVER_MOVED, message)
 
     def lines(self) -> list[Verdict]:
         """Every verdict of the boot in the order in which a run writes them: the gates, boot-wide voids, then
@@ -164,3 +158,13 @@ class BootJudge:
             verdicts[planned.gate.id] = self.gate(planned, record, verdicts)
         voids = self.boot_voids(verdicts)
         return [*verdicts.values(), *voids.values(), *self.revisions({**verdicts, **voids}).values()]
+
+
+def _voided(verdicts: Mapping[str, Verdict], cause: str, message: str) -> Verdicts:
+    """Every gate that came to a verdict on the model, without it."""
+    changes = {"outcome": Outcome.VOID, "cause": cause, "message": message}
+    return {
+        gate: verdict.model_copy(update={**changes, "revises": verdict.outcome})
+        for gate, verdict in verdicts.items()
+        if gate != IDENTITY and verdict.outcome in (Outcome.PASSED, Outcome.FAILED)
+    }

@@ -72,6 +72,14 @@ SHARED: tuple[Wording, ...] = (
     ANY_ERROR,
 )  # fmt: skip
 
+COMPILING = re.compile(r"JIT compilation during inference.*|torch\.compile takes .*", re.IGNORECASE)
+"""vLLM's monitor of compilations that a request has to wait for, and its own account of the others."""
+
+DRAFT_REFUSED = re.compile(
+    r".*draft model vocab type must match.*|.*speculative decoding is disabled.*", re.IGNORECASE
+)
+"""llama.cpp goes on without the draft and says so in one line; the server listens all the same."""
+
 _WARNING = re.compile(r"\b(WARNING|WARN|INFO|DEBUG)\b")
 _TWO_LENGTHS = re.compile(r"max seq len \((\d+)\).*KV cache \((\d+)\)")
 _COMPLETE = re.compile(r"NCCL INFO .*\brank (\d+) nranks (\d+).*Init COMPLETE")
@@ -89,6 +97,18 @@ def find_failure(log: str, wordings: Sequence[Wording] = SHARED) -> Failure | No
         if found:
             return Failure(cause, found[-1].strip(), _values(found[-1]))
     return None
+
+
+def compiled_line(log: str) -> str | None:
+    """The last line that tells of a compilation in a piece of a log."""
+    found = COMPILING.findall(log)
+    return found[-1].strip() if found else None
+
+
+def draft_refused(log: str) -> str | None:
+    """The line of a server that goes on without the draft that it was given."""
+    found = DRAFT_REFUSED.search(log)
+    return found[0].strip() if found else None
 
 
 def _values(line: str) -> dict[str, Json]:

@@ -6,7 +6,7 @@ import asyncio
 import dataclasses
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import httpx
 
@@ -55,7 +55,7 @@ async def wait_until_listening(
         await _Wait(server, engine, deadlines, note, http).until_healthy()
         if server.port is not None and await asyncio.to_thread(server.listener) is Listener.FOREIGN:
             raise BootError("wrong_listener", f"port {server.port} is answered by another program")
-        entry = _entry(await _json(http, MODELS), model_id)
+        entry = model_entry(await _json(http, MODELS), model_id)
         refuse_other_root(entry, repository)
         version = engine.version_of(await _json(http, engine.version)) if engine.version else None
         answers = {path: await _json(http, path) for path in engine.tells}
@@ -90,18 +90,18 @@ class _Wait:
         try:
             # Either path may answer long before the other: SGLang's list of models, others' `/health`.
             answers = [await self.http.get(path) for path in (self.engine.health, MODELS) if path]
-            status = max(answer.status_code for answer in answers)
+            statuses = [answer.status_code for answer in answers]
         except httpx.ConnectError as error:
             if self.server.attached:
                 raise BootError("unreachable", f"nothing answers at {self.server.url}: {error}") from None
             return False
         except httpx.HTTPError:
             return False
-        if status in (401, 403):
+        if set(statuses) & {401, 403}:
             raise BootError(
-                "api_key_refused", f"HTTP {status} from {self.server.url}: the key is not accepted"
+                "api_key_refused", f"{self.server.url} does not accept the key: HTTP {statuses[-1]}"
             )
-        return status == 200
+        return listens(statuses)
 
     def _look(self) -> None:
         """Whose the port is and what has moved, while weights are still loading."""
@@ -175,7 +175,13 @@ async def _json(http: httpx.AsyncClient, path: str) -> Json:
         return None
 
 
-def _entry(models: Json, model_id: str | None) -> Mapping[str, Json]:
+def listens(statuses: Sequence[int]) -> bool:
+    """Whether a server that answers its paths with these statuses may be asked for a first token."""
+    return all(status == 200 for status in statuses)
+
+
+def model_entry(models: Json, model_id: str | None) -> Mapping[str, Json]:
+    """The entry of the arm's model in a server's list, or BootError: another server, or another model."""
     entries = models.get("data") if isinstance(models, dict) else None
     known = [e for e in entries or [] if isinstance(e, dict) and isinstance(e.get("id"), str)]
     ids = [entry["id"] for entry in known]

@@ -60,10 +60,13 @@ class Server:
         """Whether somebody else booted it: it has no log and no end of ours."""
         return self.log is None
 
-    def log_text(self) -> str:
+    def log_text(self, start: int = 0) -> str:
+        """The log from a byte on; empty where there is none."""
         if self.log is None or not self.log.exists():
             return ""
-        return self.log.read_text("utf-8", "replace")
+        with self.log.open("rb") as stream:
+            stream.seek(start)
+            return stream.read().decode("utf-8", "replace")
 
     def last_line(self) -> str:
         """The last line of the log that says something, from its last 2 kB."""

@@ -22,6 +22,13 @@ _FACTS = (
 )
 
 
+_REVISIONS = {
+    "revision": re.compile(r"\brevision=([0-9a-f]{7,40})\b"),
+    "tokenizer_revision": re.compile(r"\btokenizer_revision=([0-9a-f]{7,40})\b"),
+}
+"""Out of the line with which the engine tells its configuration."""
+
+
 class Vllm:
     """The engine as started by `python -m vllm.entrypoints.openai.api_server`.
 
@@ -93,7 +100,9 @@ class Vllm:
         return find_failure(log)
 
     def log_facts(self, log: str) -> dict[str, Json]:
-        facts: dict[str, Json] = {}
+        facts: dict[str, Json] = {
+            name: match[1] for name, pattern in _REVISIONS.items() if (match := pattern.search(log))
+        }
         for name, pattern in _FACTS:
             match = pattern.search(log)
             if match:

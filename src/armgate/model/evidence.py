@@ -32,6 +32,8 @@ class Sample(Frozen):
     """Requests of one number were sent together, or on one schedule."""
     cold: bool = False
     """The first request after the boot's readiness: judged like any other, and in no figure of speed."""
+    compiled: str | None = None
+    """The engine's line about a compilation while this request was under way."""
     execution: ExecutionRecord | None = None
     execution_path: str | None = None
 

@@ -12,7 +12,6 @@ DATA = Path(__file__).resolve().parents[2] / "data" / "cases" / "wire-and-format
 
 LATER = {
     "5-spec-decode": "gates over depths and pairs of arms",
-    "6-boot": "readiness, pins and host memory at the boot",
     "10-harness": "the attempt ledger, resume and comparison of arms",
 }
 """By category: the work that will cover what is not covered yet."""

@@ -19,6 +19,8 @@ OUTCOMES = {
     "BOOT_FAIL": "not_booted",
     "WARN": "passed",
     "N/A": "none_due",
+    "BOOT_FAIL": "not_booted",
+    "WAIT": "none_due",
 }
 """The corpus's words for verdicts; WARN is passed with a finding."""
 
@@ -61,7 +63,7 @@ def _outcome(one: Observed, verdict: str | None) -> Iterator[str]:
 def _reason(case: Case, one: Observed, verdict: str | None) -> Iterator[str]:
     own = case.expected.get("per_variant_reason", {}).get(one.label)
     reason = own or case.expected.get("reason")
-    if reason is None or verdict in ("PASS", None):
+    if reason is None or verdict in ("PASS", "WAIT", None):
         return
     if case.kind == "http_sequence" and one.label == "item 0":
         return

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from armgate.model.soundness import Asked
+from support.cases.boots import BOOT_RUNNERS
 from support.cases.contracts import contract_for
 from support.cases.corpus import Case, NotCovered
 from support.cases.exchanges import of_body, of_events, of_message, of_reads, of_stream
@@ -129,5 +130,9 @@ RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     **MEASURED_RUNNERS,
 }
 
-BY_CATEGORY = {"4-metrics": METRICS_RUNNERS, "6-boot": {}, "7-long-context": {**RUNNERS, **WINDOW_RUNNERS}}
+BY_CATEGORY = {
+    "4-metrics": METRICS_RUNNERS,
+    "6-boot": BOOT_RUNNERS,
+    "7-long-context": {**RUNNERS, **WINDOW_RUNNERS},
+}
 """Categories whose inputs look like exchanges and are none: pages of metrics, answers before readiness."""

@@ -42,13 +42,21 @@ class Speed:
             evidence,
             samples,
             [*_missed(evidence.gate, summary)],
-            findings=_unverified_prefixes(measured),
+            findings=(*_unverified_prefixes(measured), *compilations(measured)),
             measurements={
                 "rates": summary,
                 "ttft_by_cache": _by_cache(evidence),
                 "excluded": excluded(evidence.warm_ups, cold, paused),
             },
         )
+
+
+def compilations(samples: Sequence[Sample]) -> Iterable[Finding]:
+    """Samples whose time may hold a compilation of the engine's. They stay in the figures, and are named."""
+    for sample in samples:
+        if sample.compiled is not None and not sample.cold:
+            message = f"{sample.id}: the engine compiled meanwhile: {sample.compiled}"
+            yield Finding(kind="compiled_during_request", message=message, evidence=(sample.path,))
 
 
 def sample_rates(sample: Sample, arm: Arm) -> Rates:
