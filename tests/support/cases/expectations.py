@@ -19,7 +19,6 @@ OUTCOMES = {
     "BOOT_FAIL": "not_booted",
     "WARN": "passed",
     "N/A": "none_due",
-    "BOOT_FAIL": "not_booted",
     "WAIT": "none_due",
 }
 """The corpus's words for verdicts; WARN is passed with a finding."""
