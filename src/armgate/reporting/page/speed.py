@@ -78,12 +78,12 @@ Values = dict[tuple[str, str], dict[str, list[tuple[int, Figures]]]]
 
 def speed_plots(run: RunFacts) -> tuple[SpeedPlot, ...]:
     """The metrics that decide come before those that explain."""
-    values = _values(run)
+    values = measured_values(run)
     order = sorted(values, key=lambda key: (METRICS.index(key[0]) if key[0] in METRICS else 99, key[0]))
     return tuple(_plot(run, key, values[key]) for key in order)
 
 
-def _values(run: RunFacts) -> Values:
+def measured_values(run: RunFacts) -> Values:
     values: Values = {}
     for arm, boot, verdict in run.verdicts():
         for metric, kind, figures in _recorded(run, verdict):
