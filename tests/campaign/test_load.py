@@ -231,6 +231,7 @@ def test_without_figures_in_the_answers_each_probe_has_the_counters_between_them
     probes = [{"id": "one", "prompt": "a b c d"}, {"id": "two", "prompt": "a b c d e f"}]
     made = prepared(small, gate("accepted", "acceptance", probes=probes), depth=2)
     verdict = judged(made)["accepted"]
+    assert verdict.outcome is P, verdict.message
     by_probe = verdict.measurements["by_probe"]
     assert {name: one["drafts"] for name, one in by_probe.items()} == {"one": 4, "two": 6}
     assert verdict.measurements["per_request"] is None
