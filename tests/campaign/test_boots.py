@@ -192,6 +192,17 @@ def test_without_a_winner_the_final_boot_is_skipped_and_still_counts(
     assert told["final"]["counts"]["skipped"] == told["final"]["counts"]["planned"] == 6
 
 
+def test_a_run_in_a_folder_named_from_here_has_its_log(
+    small: SmallWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(small.root)
+    small.ladder = small.ladder[:1]
+    plan = plan_of(small)
+    folder = start(plan, Path("runs"), "campaigns/small.yaml")
+    asyncio.run(execute(Setting(plan, folder, Workspace(small.root), Progress(), Sandboxes())))
+    assert folder.boot("base", 0).log.exists()
+
+
 def test_replicates_of_the_reference_are_a_floor_from_boot_to_boot(small: SmallWorkspace) -> None:
     folder, records = run(small, base={"boots": {"replicates": 1}}, deep=DRAFT)
     arm = lossless(records["deep"]).measurements

@@ -191,3 +191,12 @@ def test_a_secret_inside_the_answer_leaves_no_text_to_judge() -> None:
     assert cause(answer({"content": "key ******"}), masks=masks) == "secret_in_answer"
     assert cause(answer({"content": "*****"}), masks=masks) is None
     assert cause(answer({"content": "key ******"})) is None
+
+
+@pytest.mark.parametrize(("used", "word"), [(128, None), (140, None), (1024, "thinking_budget_ignored")])
+def test_a_budget_of_thinking_that_was_not_kept_is_void(used: int, word: str | None) -> None:
+    details = {"completion_tokens_details": {"reasoning_tokens": used}}
+    usage = {**USAGE, "completion_tokens": used + 3, "total_tokens": used + 23, **details}
+    body = answer({"content": "703", "reasoning": "19*37"}, usage=usage)
+    assert cause(body, request={"thinking_token_budget": 128}) == word
+    assert cause(body) is None

@@ -38,7 +38,8 @@ def start(plan: Plan, out: Path, campaign_file: str) -> RunFolder:
     refuse_unbuilt(plan)
     now = datetime.now(UTC)
     digest = plan.digest()
-    folder = RunFolder.create(out, plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)
+    # The engine's program runs in a folder of its own and writes its log by this path.
+    folder = RunFolder.create(out.resolve(), plan.campaign, now.strftime("%Y%m%dT%H%M%SZ"), digest)
     created = now.isoformat(timespec="seconds")
     file = PlanFile(
         digest=digest,

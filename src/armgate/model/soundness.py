@@ -171,6 +171,21 @@ def _answer_is_in_reasoning(response: Response) -> bool:
     return bool(response.reasoning) and not response.content and response.finish_reason == "stop"
 
 
+CLOSING_TOKENS = 16
+"""What a server that ends the thinking by itself may still write to close it."""
+
+
+def _thinking_budget(exchange: Exchange, response: Response, asked: Asked) -> Void | None:
+    """A cap on thinking that some arms obey and others ignore makes their answers unlike work (vLLM's
+    `thinking_token_budget` with and without a draft)."""
+    budget = exchange.request.get("thinking_token_budget")
+    used = response.usage.reasoning_tokens if response.usage else None
+    if type(budget) is not int or used is None or used <= budget + CLOSING_TOKENS:
+        return None
+    message = f"{used} tokens of thinking under a budget of {budget}"
+    return Void(cause="thinking_budget_ignored", message=message)
+
+
 def _cap(exchange: Exchange, response: Response, asked: Asked) -> Void | None:
     cap, usage = exchange.cap_tokens, response.usage
     if cap is None or usage is None or usage.completion_tokens is None or not usage.trusted:
@@ -252,6 +267,7 @@ _RULES: tuple[Callable[[Exchange, Response, Asked], Void | None], ...] = (
     _setting_ignored,
     _prompt,
     _thinking,
+    _thinking_budget,
     _cache,
     _cap,
     _text_lost,

@@ -23,6 +23,9 @@ OUTCOMES = {
 }
 """The corpus's words for verdicts; WARN is passed with a finding."""
 
+PAGE_WINS = {"budget_not_enforced_on_arm": "VOID"}
+"""Reasons whose verdict the page on outcomes settles otherwise: a cap that was ignored is void."""
+
 LISTED = re.compile(r"row (\d+)(?: (\w+))?$")
 
 
@@ -43,6 +46,8 @@ def mismatches(case: Case, observed: Sequence[Observed]) -> list[str]:
 def _verdict(case: Case, one: Observed) -> str | None:
     """The verdict word for this observation, `None` where the case leaves it to a declared policy."""
     expected = case.expected
+    if expected.get("reason") in PAGE_WINS:
+        return PAGE_WINS[expected["reason"]]
     for table in ("per_variant", "by_policy"):
         if table in expected:
             return expected[table].get(one.label)

@@ -17,7 +17,7 @@ from armgate.model.gates import Probe
 from armgate.model.measures import Divergence
 from armgate.model.outcome import SampleVerdict
 from armgate.model.response import Channel, Response, Timings, Usage
-from support.cases.corpus import NotCovered
+from armgate.model.soundness import void_of
 from support.cases.observed import ABSENT, Observed
 
 Fields = Mapping[str, Any]
@@ -77,7 +77,8 @@ def _paired_variants(given: Fields) -> Iterator[Observed]:
 
 def _paired(given: Fields) -> Iterator[Observed]:
     if "thinking_token_budget" in given["request"]:
-        raise NotCovered
+        yield from _budgeted(given)
+        return
     on, off = (
         _sample(
             Response(
@@ -96,6 +97,21 @@ def _paired(given: Fields) -> Iterator[Observed]:
     prefix = any("the arm's text is a mere prefix" in note for note in notes)
     values = {"prefix_of_control": prefix}
     yield Observed("", verdict.outcome.value, frozenset(words), lambda name: values.get(name, ABSENT))
+
+
+def _budgeted(given: Fields) -> Iterator[Observed]:
+    """The arm that ignores the budget cannot be compared with the one that obeys it."""
+    sides = {}
+    for side in ("on", "off"):
+        usage = Usage(reasoning_tokens=given[side]["reasoning_tokens"])
+        answer = {"content": given[side]["content"], "finish_reason": given[side]["finish_reason"]}
+        sample = _sample(Response(**answer, usage=usage), given["request"])
+        void = void_of(sample.exchange, sample.response)
+        sides[side] = sample.model_copy(update={"void": void})
+    assert sides["off"].void is None
+    (verdict,) = sample_verdicts(compare_sides([sides["on"]], [sides["off"]]), None)
+    words = {"thinking_budget_ignored"} if "thinking_budget_ignored" in (verdict.cause or "") else set()
+    yield Observed("", verdict.outcome.value, frozenset(words))
 
 
 def _table(given: Fields) -> Iterator[Observed]:
