@@ -142,6 +142,7 @@ FASTEST_REJECTED = measured(
 def test_the_fastest_arm_cannot_win_when_it_is_rejected_and_stays_in_the_table_with_its_reason() -> None:
     found = compare_arms([BASE, FAST, FASTEST_REJECTED], "base", METRIC)
     assert (found.choice.status, found.choice.winner, found.choice.fastest) == ("winner", "fast", "loop")
+    assert found.choice.statement.endswith("too few boots to tell the arms from single starts of them")
     assert [place.name for place in found.choice.ranking] == ["fast", "base"]
     assert found.choice.ranking[0].score == pytest.approx(1.6)
     rejected = found.arms[2]

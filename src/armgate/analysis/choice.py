@@ -85,7 +85,9 @@ def _decision(
     unbeaten = [name for name, contrasts in found.items() if not _beats(contrasts, higher_is_better)]
     if unbeaten:
         return "tie", (top.name, *unbeaten), f"tie: {top.name} is not shown to beat {', '.join(unbeaten)}"
-    return "winner", (top.name,), f"{top.name} is better than every other qualified arm by {metric}"
+    by_boots = all(one.attributed_to == "arm" for each in found.values() for one in _different(each))
+    caveat = "" if by_boots else "; too few boots to tell the arms from single starts of them"
+    return "winner", (top.name,), f"{top.name} is better than every other qualified arm by {metric}{caveat}"
 
 
 def _sufficient(contrasts: Sequence[Contrast | None]) -> bool:
@@ -94,8 +96,12 @@ def _sufficient(contrasts: Sequence[Contrast | None]) -> bool:
 
 def _beats(contrasts: Sequence[Contrast | None], higher_is_better: bool) -> bool:
     """Better on at least one kind of prompt and worse on none."""
-    different = [one for one in contrasts if one is not None and one.claim == "different"]
+    different = _different(contrasts)
     return bool(different) and all((one.ratio > 1) is higher_is_better for one in different)
+
+
+def _different(contrasts: Sequence[Contrast | None]) -> list[Contrast]:
+    return [one for one in contrasts if one is not None and one.claim == "different"]
 
 
 def _ranking(
