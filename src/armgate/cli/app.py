@@ -17,6 +17,7 @@ from armgate.cli.compare import compare
 from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
 from armgate.cli.output import error_console
+from armgate.cli.pin import pin
 from armgate.cli.plan import plan
 from armgate.cli.publish import publish
 from armgate.cli.report import report
@@ -55,8 +56,8 @@ def root(
 
 
 for command in (
-    run, attach, resume, plan, validate, judge, compare, choose, report, verify, publish, check, calibrate,
-    schema,
+    run, attach, pin, resume, plan, validate, judge, compare, choose, report, verify, publish, check,
+    calibrate, schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(contracts, name="contracts")

@@ -17,7 +17,7 @@ import requests.exceptions
 from docker.models.containers import Container
 
 from armgate.engines.images import references, seen_image
-from armgate.errors import BootError
+from armgate.errors import BootError, InfrastructureError, UsageError
 from armgate.model.arms import ContainerLauncher
 from armgate.model.base import Json
 from armgate.model.pins import ImagePin
@@ -144,3 +144,22 @@ def remove(container: Container) -> None:
 
 def _host_of(url: str) -> str:
     return urlsplit(url).hostname or "127.0.0.1"
+
+
+def registry_digest(image: str, tag: str) -> str:
+    """The digest that a tag leads to now, asked of its registry through the Docker engine."""
+    try:
+        client = docker.from_env()
+    except GONE as error:
+        raise InfrastructureError(f"no Docker engine to ask a registry through: {error}") from None
+    try:
+        return str(client.images.get_registry_data(f"{image}:{tag}").id)
+    except docker.errors.NotFound as error:
+        raise UsageError(f"the registry has no {image}:{tag}: {error.explanation}") from None
+    except GONE as error:
+        told = getattr(error, "explanation", None) or error
+        raise InfrastructureError(
+            f"the registry cannot be asked for {image}:{tag} ({told}); offline, give the digest yourself"
+        ) from None
+    finally:
+        client.close()
