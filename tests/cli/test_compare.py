@@ -111,3 +111,18 @@ def test_a_run_is_held_against_an_older_one_of_the_same_ladder(small: SmallWorks
     assert done.exception.exit_code == 2
     for path in ("ladder: yes.probes.yes.prompt", "ladder: yes.sent.yes.digest", "base.sampling.top_k"):
         assert path in str(done.exception)
+
+
+def test_the_plan_names_every_boot_and_what_it_is_for(small: SmallWorkspace) -> None:
+    next(gate for gate in small.ladder if gate["id"] == "lossless")["options"] = {"near_tie_nats": 0.1}
+    deep = {
+        "speculative": {"method": "ngram", "depth": 3},
+        "boots": {"teacher_forcing": True, "replicates": 1},
+    }
+    campaign = small.campaign(deep=deep, base={"boots": {"final": True}})
+    shown = runner.invoke(app, ["plan", str(campaign)]).stdout
+    boots = (
+        "base 00, deep 00, deep 01 (replicate), base 01 (replays answers), the chosen arm once more (final)"
+    )
+    assert f"boots: {boots}" in shown
+    assert "2 arms, 5 boots" in shown

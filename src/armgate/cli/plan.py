@@ -27,6 +27,7 @@ def plan(campaign: CampaignArgument, workspace: WorkspaceOption = None, as_json:
     for arm, command in commands.items():
         out.print(f"\n{arm} (reference: {planned.arms[arm].reference})", markup=False, highlight=False)
         out.print("  " + " ".join(command), markup=False, highlight=False, soft_wrap=True)
+    out.print("\nboots: " + ", ".join(_boots(planned)), markup=False, highlight=False, soft_wrap=True)
     out.print(_ladder(planned))
     counts = planned.counts
     out.print(
@@ -34,6 +35,13 @@ def plan(campaign: CampaignArgument, workspace: WorkspaceOption = None, as_json:
         f"from {counts.requests} requests",
         highlight=False,
     )
+
+
+def _boots(planned: Plan) -> list[str]:
+    """Every boot in its order; what it is for, where it is not an arm's first."""
+    words = {"first": "", "replicate": " (replicate)", "teacher_forcing": " (replays answers)"}
+    named = [f"{boot.arm} {boot.boot:02d}{words[boot.purpose]}" for boot in planned.boots]
+    return named + (["the chosen arm once more (final)"] if planned.has_final_slot else [])
 
 
 def _ladder(planned: Plan) -> Table:
