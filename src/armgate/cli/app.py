@@ -16,6 +16,7 @@ from armgate.cli.choose import choose
 from armgate.cli.compare import compare
 from armgate.cli.contracts import contracts
 from armgate.cli.judge import judge
+from armgate.cli.orphans import orphans
 from armgate.cli.output import error_console
 from armgate.cli.pin import pin
 from armgate.cli.plan import plan
@@ -57,7 +58,7 @@ def root(
 
 for command in (
     run, attach, pin, resume, plan, validate, judge, compare, choose, report, verify, publish, check,
-    calibrate, schema,
+    calibrate, orphans, schema,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(contracts, name="contracts")

@@ -11,6 +11,7 @@ from armgate.campaign.attaching import attached_campaign
 from armgate.campaign.known import known
 from armgate.campaign.run import start
 from armgate.cli.options import JsonOption, WorkspaceOption
+from armgate.cli.orphans import offer_orphans
 from armgate.cli.running import OutOption, QuietOption, TierOption, default_out, progress_to, run_plan, tell
 from armgate.loading.plan import plan_without_file
 from armgate.loading.workspace import find_workspace
@@ -36,6 +37,7 @@ def attach(
     campaign = attached_campaign(url, ladder, engine, model, api_key_file, api_key_env)
     plan = plan_without_file(place, campaign, known())
     folder = start(plan, out or default_out(place), "")
+    offer_orphans()
     with folder.locked(), progress_to(quiet) as progress:
         result = run_plan(plan, folder, place, tier, progress)
     tell(result, folder.root, as_json)

@@ -12,6 +12,7 @@ from armgate.campaign.resume import finished_boots, refuse_changed, set_aside
 from armgate.campaign.run import start
 from armgate.campaign.select import selected
 from armgate.cli.options import JsonOption, RunArgument, WorkspaceOption
+from armgate.cli.orphans import offer_orphans
 from armgate.cli.running import QuietOption, TierOption, progress_to, run_plan, tell
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace, find_workspace
@@ -41,6 +42,7 @@ def resume(
     else:
         refuse_changed(file, place)
         plan, folder = file.plan, RunFolder(run)
+    offer_orphans()
     with folder.locked(), progress_to(quiet) as progress:
         kept = finished_boots(folder, plan)
         progress.note(f"{len(kept)} of {len(plan.boots)} boots are finished and kept")

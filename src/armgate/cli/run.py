@@ -10,6 +10,7 @@ from armgate.campaign.known import known
 from armgate.campaign.run import start
 from armgate.campaign.select import selected
 from armgate.cli.options import CampaignArgument, JsonOption, WorkspaceOption
+from armgate.cli.orphans import offer_orphans
 from armgate.cli.running import OutOption, QuietOption, TierOption, default_out, progress_to, run_plan, tell
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import find_workspace
@@ -28,6 +29,7 @@ def run(
     place = find_workspace(workspace, campaign.resolve().parent)
     plan = selected(make_plan(place, campaign, known()), tuple(arm or ()))
     folder = start(plan, out or default_out(place), place.relative(campaign))
+    offer_orphans()
     with folder.locked(), progress_to(quiet) as progress:
         result = run_plan(plan, folder, place, tier, progress)
     tell(result, folder.root, as_json)

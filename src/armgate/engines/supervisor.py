@@ -23,6 +23,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 ORPHANED_GRACE_S = 5.0
 POLL_S = 0.5
@@ -89,7 +91,7 @@ def orders(timeout_s: float) -> str | None:
 
 def main() -> int:
     log, scratch, argv = sys.argv[1], sys.argv[2], sys.argv[sys.argv.index("--") + 1 :]
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     try:
@@ -155,6 +157,8 @@ def redaction() -> Callable[[bytes], bytes]:
 
 
 def _default_signals() -> None:
+    """In the child before it becomes the server, which is not to outlive this program, however that ends."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
 

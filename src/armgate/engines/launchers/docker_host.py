@@ -17,6 +17,7 @@ import requests.exceptions
 from docker.models.containers import Container
 
 from armgate.engines.images import references, seen_image
+from armgate.engines.labels import BOOT_LABEL, OWNER_LABEL
 from armgate.errors import BootError, InfrastructureError, UsageError
 from armgate.model.arms import ContainerLauncher
 from armgate.model.base import Json
@@ -101,10 +102,6 @@ class DockerHost:
                 raise
             return container
 
-    def labelled(self, label: str) -> list[Container]:
-        with docker_errors("docker_unavailable"):
-            return self.client.containers.list(all=True, filters={"label": label})
-
 
 def follow(container: Container, log: Path, ended: Callable[[int, bool], None]) -> None:
     """Copy a container's output to `log` and tell its end (exit code, out of memory), on threads.
@@ -163,3 +160,27 @@ def registry_digest(image: str, tag: str) -> str:
         ) from None
     finally:
         client.close()
+
+
+def orphaned_containers() -> list[tuple[str, str, str]]:
+    """(id, boot, owner) of every container that carries a boot's labels, on the environment's engine.
+
+    Without an engine there are none to see.
+    """
+    with contextlib.suppress(*GONE):
+        client = docker.from_env(timeout=10)
+        try:
+            found = client.containers.list(all=True, filters={"label": BOOT_LABEL})
+            return [(str(c.id), c.labels[BOOT_LABEL], c.labels.get(OWNER_LABEL, "")) for c in found]
+        finally:
+            client.close()
+    return []
+
+
+def remove_container(identity: str) -> None:
+    with contextlib.suppress(*GONE):
+        client = docker.from_env(timeout=60)
+        try:
+            client.containers.get(identity).remove(force=True, v=True)
+        finally:
+            client.close()
