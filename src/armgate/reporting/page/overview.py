@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from armgate.model.gates import IDENTITY
 from armgate.model.outcome import Outcome
 from armgate.model.pins import PinCheck
-from armgate.model.quality import QualityRecord
+from armgate.model.quality import Identity, QualityRecord
 from armgate.reporting.facts import RunFacts
 from armgate.reporting.page.drawing import figure
 from armgate.reporting.page.places import verdict_id
@@ -74,10 +74,9 @@ class PinRow:
 
 @dataclasses.dataclass(frozen=True)
 class ArmSettings:
-    """What an arm was, in full, as (name, value) lines."""
+    """What arms were, in full, as (name, value) lines; arms that were the same share them."""
 
-    index: int
-    arm: str
+    arms: tuple[str, ...]
     lines: tuple[tuple[str, str], ...]
 
 
@@ -183,22 +182,23 @@ def pin_rows(run: RunFacts) -> tuple[PinRow, ...]:
 
 
 def settings(run: RunFacts) -> tuple[ArmSettings, ...]:
-    arms = list(run.plan_file.plan.arms)
-    out = []
+    found: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, record in run.records.items():
-        identity = record.identity
-        facts = {
-            "engine": identity.engine,
-            "launcher": identity.launcher,
-            "serve": identity.serve,
-            "speculative": identity.speculative or "none",
-            "sampling": identity.sampling,
-            "versions": identity.versions,
-            "reported by the server": identity.resolved,
-            "command": " ".join(identity.argv),
-        }
-        out.append(ArmSettings(arms.index(name), name, tuple(lines(facts))))
-    return tuple(out)
+        found.setdefault(tuple(lines(_identity(record.identity))), []).append(name)
+    return tuple(ArmSettings(tuple(names), told) for told, names in found.items())
+
+
+def _identity(identity: Identity) -> dict[str, object]:
+    return {
+        "engine": identity.engine,
+        "launcher": identity.launcher,
+        "serve": identity.serve,
+        "speculative": identity.speculative or "none",
+        "sampling": identity.sampling,
+        "versions": identity.versions,
+        "reported by the server": identity.resolved,
+        "command": " ".join(identity.argv),
+    }
 
 
 def lines(value: object, name: str = "") -> Iterator[tuple[str, str]]:

@@ -20,10 +20,12 @@ SIGNS = {
     Outcome.ERRORED: "!",
 }
 MESSAGE_CHARS = 600
-PAGE_REPLY_BYTES = 1_200_000
+PAGE_REPLY_BYTES = 800_000
 """Of replies in the whole page; beyond it a reply is one click away, on its boot's own page."""
 EXCERPT_BYTES = 1_500
 SAMPLES_SHOWN = 24
+SAMPLES_ON_PAGE = 600
+"""Of a run with more, the samples that passed stand only on their boots' own pages."""
 FULL_BYTES = 200_000
 """Of one reply on its boot's own page; the exchange beside it has every byte."""
 
@@ -81,6 +83,8 @@ class VerdictView:
     bounds: tuple[int, int] | None
     samples: tuple[SampleView, ...]
     more_samples: int
+    more_link: str | None
+    """The page of this boot's replies, where there is one."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,12 +115,12 @@ class Room:
 def boot_views(run: RunFacts) -> tuple[BootView, ...]:
     """Every boot's verdicts in the order of the plan. Replies of failed samples claim room first."""
     room = Room(PAGE_REPLY_BYTES, EXCERPT_BYTES)
+    brief = sum(len(verdict.samples) for *_, verdict in run.verdicts()) > SAMPLES_ON_PAGE
     failing = {
         id(sample): _channels(facts, sample, room)
         for facts in run.boots.values()
         for verdict in facts.verdicts.values()
-        for sample in verdict.samples[:SAMPLES_SHOWN]
-        if sample.outcome is not Outcome.PASSED
+        for sample in _on_page(verdict, brief=True)
     }
     arms = list(run.plan_file.plan.arms)
     return tuple(
@@ -125,10 +129,15 @@ def boot_views(run: RunFacts) -> tuple[BootView, ...]:
             arm=arm,
             boot=boot,
             title=arm if _boots_of(run, arm) == 1 else f"{arm}, boot {boot:02d}",
-            verdicts=tuple(_verdicts(run, arm, boot, failing, room)),
+            verdicts=tuple(_verdicts(run, arm, boot, failing, room, brief)),
         )
         for arm, boot in run.boots
     )
+
+
+def _on_page(verdict: Verdict, brief: bool) -> Sequence[SampleVerdict]:
+    chosen = [s for s in verdict.samples if not brief or s.outcome is not Outcome.PASSED]
+    return chosen[:SAMPLES_SHOWN]
 
 
 def _boots_of(run: RunFacts, arm: str) -> int:
@@ -138,20 +147,21 @@ def _boots_of(run: RunFacts, arm: str) -> int:
 Replies = dict[int, tuple[ChannelView, ...]]
 
 
-def _verdicts(run: RunFacts, arm: str, boot: int, ready: Replies, room: Room) -> Iterator[VerdictView]:
+def _verdicts(
+    run: RunFacts, arm: str, boot: int, ready: Replies, room: Room, brief: bool
+) -> Iterator[VerdictView]:
     facts = run.boots[arm, boot]
     whys = {planned.gate.id: planned.gate.why for planned in run.plan_file.plan.gates}
     for gate in run.plan_file.plan.gate_ids:
         if gate not in facts.verdicts:
             continue
         verdict = facts.verdicts[gate]
-        shown_samples = verdict.samples[:SAMPLES_SHOWN]
         samples = [
             sample_view(
                 facts, arm, boot, gate, sample,
                 ready[id(sample)] if id(sample) in ready else _channels(facts, sample, room),
             )
-            for sample in shown_samples
+            for sample in _on_page(verdict, brief)
         ]  # fmt: skip
         yield _view(arm, boot, verdict, whys.get(gate, "pins asked = pins observed"), samples, facts)
 
@@ -179,6 +189,7 @@ def _view(
         bounds=verdict.open_bounds,
         samples=tuple(samples),
         more_samples=len(verdict.samples) - len(samples),
+        more_link=quote(replies_file(arm, boot)) if facts.replies else None,
     )
 
 
