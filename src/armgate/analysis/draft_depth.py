@@ -6,9 +6,10 @@ for each draft token (Leviathan et al. 2023, section 3, with the cost measured a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from statistics import linear_regression, median
+from statistics import fmean, median
 from typing import NamedTuple
 
 from armgate.model.draft_depth import DepthAdvice, DepthCheck, DepthPrediction, DepthRow
@@ -87,9 +88,17 @@ def _predicted(points: Sequence[DepthPoint], depth: int) -> DepthPrediction:
 def _step_s(points: Sequence[DepthPoint], depth: int, of: Callable[[Sequence[float]], float]) -> float:
     """The time of a step at `depth`: a straight line through the measured depths, least squares."""
     times = [(one.mean_length or 1.0) / of(one.tok_s) for one in points]
-    line = linear_regression([one.depth for one in points], times)
+    at_depth = _line_at([float(one.depth) for one in points], times, depth)
     # A line through noisy times may reach zero far out; no step is shorter than half the shortest one seen.
-    return max(line.intercept + line.slope * depth, min(times) / 2)
+    return max(at_depth, min(times) / 2)
+
+
+def _line_at(xs: Sequence[float], ys: Sequence[float], x: float) -> float:
+    """Least squares in exact sums: `statistics.linear_regression` rounds by the version."""
+    mean_x, mean_y = fmean(xs), fmean(ys)
+    spread = math.fsum((one - mean_x) ** 2 for one in xs)
+    slope = math.fsum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread
+    return mean_y + slope * (x - mean_x)
 
 
 def _lengths(points: Sequence[DepthPoint], depth: int) -> _Bounds:
@@ -98,11 +107,11 @@ def _lengths(points: Sequence[DepthPoint], depth: int) -> _Bounds:
     shares = _positions(points) or _geometric(points, depth)
     inside, beyond = shares[:depth], max(0, depth - len(shares))
     last = shares[-1]
-    tail = last.mid * sum(_going_on(shares) ** n for n in range(1, beyond + 1))
+    tail = last.mid * math.fsum(_going_on(shares) ** n for n in range(1, beyond + 1))
     return _Bounds(
-        low=1 + sum(one.low for one in inside),
-        mid=1 + sum(one.mid for one in inside) + tail,
-        high=1 + sum(one.high for one in inside) + beyond * last.high,
+        low=1 + math.fsum(one.low for one in inside),
+        mid=1 + math.fsum(one.mid for one in inside) + tail,
+        high=1 + math.fsum(one.high for one in inside) + beyond * last.high,
     )
 
 
@@ -122,7 +131,7 @@ def _positions(points: Sequence[DepthPoint]) -> list[_Bounds] | None:
     for position in range(max(len(curve) for _, curve in curves)):
         reaching = [(drafts, curve[position]) for drafts, curve in curves if len(curve) > position]
         drafts = sum(count for count, _ in reaching)
-        shares.append(_share(round(sum(count * share for count, share in reaching)), drafts))
+        shares.append(_share(round(math.fsum(count * share for count, share in reaching)), drafts))
     return shares
 
 
@@ -148,7 +157,7 @@ def _chance(accepted_per_draft: float, depth: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        enough = sum(middle**n for n in range(1, depth + 1)) >= accepted_per_draft
+        enough = math.fsum(middle**n for n in range(1, depth + 1)) >= accepted_per_draft
         low, high = (low, middle) if enough else (middle, high)
     return (low + high) / 2
 

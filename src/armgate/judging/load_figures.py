@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -69,7 +70,7 @@ def _window(batch: Sequence[Sample]) -> Window:
     counts = [completion_count(sample.response, sample.exchange.cap_tokens).tokens for sample in batch]
     tokens = None if None in counts else sum(count for count in counts if count is not None)
     window_s = max(end for _, end in ends) - min(start for start, _ in ends)
-    return Window(tokens, window_s, sum(end - start for start, end in ends))
+    return Window(tokens, window_s, math.fsum(end - start for start, end in ends))
 
 
 def _ends(sample: Sample) -> tuple[float, float] | None:

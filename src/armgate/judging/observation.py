@@ -6,6 +6,7 @@ Applied to each verdict after its own check. What the evidence cannot carry is m
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import fmean
 
 from armgate.judging.counter_windows import gauge_ranges
 from armgate.judging.counters import counter_deltas, reset_evidence
@@ -76,7 +77,7 @@ def _ttft_against_server(evidence: GateEvidence, deltas: CounterDeltas) -> Json:
     ours = [s.response.timings.ttft_s for s in sent if s.response.timings.ttft_s is not None]
     if not ours or deltas.ttft_s is None or len(ours) != deltas.first_tokens:
         return None
-    client_s, server_s = sum(ours) / len(ours), deltas.ttft_s / len(ours)
+    client_s, server_s = fmean(ours), deltas.ttft_s / len(ours)
     means = {"client_mean_s": client_s, "server_mean_s": server_s, "difference_s": client_s - server_s}
     return {"formula": "mean TTFT - gain of the server's sum/gain of its count", "n": len(ours), **means}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import dataclasses
 import re
-import sys
 import unicodedata
 import warnings
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ from functools import cached_property
 
 from armgate.judging import limits
 
-GRAMMAR = f"Python {sys.version_info.major}.{sys.version_info.minor}"
 """Whose grammar judges: that of the interpreter that runs Armgate."""
 
 _BRACKET = re.compile(r"[()\[\]{}]")
@@ -152,11 +150,11 @@ def _named(char: str) -> str:
 def _syntax_flaw(text: str, error: SyntaxError) -> SourceFlaw:
     line, column = error.lineno or 1, max(error.offset or 1, 1)
     start = _char_at(text, line, column)
-    what = f"does not parse as {GRAMMAR}: {error.msg} at line {line}, column {column}"
+    what = f"does not parse as Python: {error.msg} at line {line}, column {column}"
     kind = "not_python"
     if start < len(text) and not text[start].isascii() and "character" in error.msg:
         kind = "odd_character"
-        what = f"{_named(text[start])} at line {line}, column {column} is no {GRAMMAR} source"
+        what = f"{_named(text[start])} at line {line}, column {column} is no Python source"
     return SourceFlaw(kind, what, start, min(start + 1, len(text)))
 
 
