@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 
 from armgate.campaign.comparison import comparison, comparison_bytes
@@ -11,7 +12,7 @@ from armgate.client.journal import read_journal
 from armgate.errors import RecordError
 from armgate.judging.memory import configured, summarise_memory
 from armgate.model.arms import Arm
-from armgate.model.base import Json
+from armgate.model.base import Json, digest_json
 from armgate.model.boots import BootRecord
 from armgate.model.comparison import Comparison
 from armgate.model.memory import BootMemory
@@ -35,11 +36,14 @@ class RunResult:
 
 
 def read_plan(run: RunFolder) -> PlanFile:
+    """The plan as it was written. Its digest is of what stands in the file, so that a run keeps it when a
+    later version's plans have fields more."""
     try:
-        plan = PlanFile.model_validate_json(run.plan.read_bytes())
+        data = run.plan.read_bytes()
+        plan = PlanFile.model_validate_json(data)
     except (OSError, ValueError) as error:
         raise RecordError(f"{run.plan} is no plan of a run: {error}") from None
-    if plan.plan.digest() != plan.digest:
+    if digest_json(json.loads(data)["plan"]) != plan.digest:
         raise RecordError(f"{run.plan}: the plan does not match its own digest; it has been changed")
     return plan
 
