@@ -32,6 +32,8 @@ from armgate.campaign.setting import Setting
 from armgate.client.journal import read_journal
 from armgate.engines.digests import tree_digest
 from armgate.engines.environment import find_preloads
+from armgate.errors import SandboxUnavailable
+from armgate.execution.container import connect
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
 from armgate.model.exchange_form import parse_exchange
@@ -254,10 +256,10 @@ def in_container(
 ) -> tuple[Path, Path]:
     """The run folders of the container's arm and of the one attached to it."""
     try:
-        client = docker.from_env()
+        client = connect()
         image = import_image(client)
         client.close()
-    except docker.errors.DockerException as error:
+    except (SandboxUnavailable, docker.errors.DockerException) as error:
         unavailable("docker", str(error))
     # The gates before the first that asks for fresh prefixes, which the attached arm would have made warm.
     ladder = LADDER.partition("  - id: cached\n")[0]
@@ -316,7 +318,7 @@ def test_what_could_not_be_checked_is_said(in_container: tuple[Path, Path]) -> N
 
 def test_nothing_of_the_container_is_left(in_container: tuple[Path, Path]) -> None:
     run, _ = in_container
-    client = docker.from_env()
+    client = connect()
     labelled = client.containers.list(all=True, filters={"label": "armgate.boot"})
     ours = [c.labels["armgate.boot"] for c in labelled if c.labels["armgate.boot"].startswith(run.name)]
     client.close()

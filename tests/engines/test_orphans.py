@@ -22,6 +22,8 @@ import pytest
 
 from armgate.engines.labels import BOOT, BOOT_LABEL, OWNER_LABEL, SCRATCH_PREFIX, is_alive, owner
 from armgate.engines.orphans import find_orphans, remove_orphans
+from armgate.errors import SandboxUnavailable
+from armgate.execution.container import connect
 from support.engine_image import import_image
 from support.stand_in import PROGRAM
 
@@ -127,9 +129,8 @@ def test_an_unreadable_mark_keeps_hands_off() -> None:
 @pytest.fixture
 def engine(unavailable: Callable[[str, str], NoReturn]) -> Iterator[docker.DockerClient]:
     try:
-        client = docker.from_env()
-        client.ping()
-    except docker.errors.DockerException as error:
+        client = connect()
+    except SandboxUnavailable as error:
         unavailable("docker", str(error))
     yield client
     client.close()

@@ -36,20 +36,25 @@ _TROUBLES = (docker.errors.DockerException, requests.exceptions.RequestException
 
 def connect() -> docker.DockerClient:
     """A client of the engine that DOCKER_HOST names, or of the default one; the caller closes it."""
-    where = os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
-        _knock(where)
-        return docker.from_env(timeout=ENGINE_TIMEOUT_S)
+        return from_environment(ENGINE_TIMEOUT_S)
     except _TROUBLES as error:
-        said = f"asked the Docker Engine at {where}: {error}. {_advice(str(error))}"
+        said = f"asked the Docker Engine at {engine_address()}: {error}. {_advice(str(error))}"
         raise SandboxUnavailable(said) from None
 
 
-def _knock(where: str) -> None:
-    """Finds a socket that is missing or closed to us before the library does, which then leaks its own."""
+def engine_address() -> str:
+    return os.environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
+
+
+def from_environment(timeout_s: int) -> docker.DockerClient:
+    """The library's own client. A socket that is missing or closed to us is found first, as an OSError:
+    the library would leak one of its own."""
+    where = engine_address()
     if where.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as door:
             door.connect(where.removeprefix("unix://"))
+    return docker.from_env(timeout=timeout_s)
 
 
 def _advice(answer: str) -> str:

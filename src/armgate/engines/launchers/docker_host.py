@@ -19,6 +19,7 @@ from docker.models.containers import Container
 from armgate.engines.images import references, seen_image
 from armgate.engines.labels import BOOT_LABEL, OWNER_LABEL
 from armgate.errors import BootError, InfrastructureError, UsageError
+from armgate.execution.container import from_environment
 from armgate.model.arms import ContainerLauncher
 from armgate.model.base import Json
 from armgate.model.pins import ImagePin
@@ -42,7 +43,7 @@ class DockerHost:
     def __init__(self, launcher: ContainerLauncher, timeout_s: float) -> None:
         with docker_errors("docker_unavailable"):
             if launcher.host is None:
-                self.client = docker.from_env(timeout=int(timeout_s))
+                self.client = from_environment(int(timeout_s))
             else:
                 # The system's own ssh knows the user's keys, agents and host aliases.
                 ssh = launcher.host.startswith("ssh://")
@@ -146,7 +147,7 @@ def _host_of(url: str) -> str:
 def registry_digest(image: str, tag: str) -> str:
     """The digest that a tag leads to now, asked of its registry through the Docker engine."""
     try:
-        client = docker.from_env()
+        client = from_environment(60)
     except GONE as error:
         raise InfrastructureError(f"no Docker engine to ask a registry through: {error}") from None
     try:
@@ -168,7 +169,7 @@ def orphaned_containers() -> list[tuple[str, str, str]]:
     Without an engine there are none to see.
     """
     with contextlib.suppress(*GONE):
-        client = docker.from_env(timeout=10)
+        client = from_environment(10)
         try:
             found = client.containers.list(all=True, filters={"label": BOOT_LABEL})
             return [(str(c.id), c.labels[BOOT_LABEL], c.labels.get(OWNER_LABEL, "")) for c in found]
@@ -179,7 +180,7 @@ def orphaned_containers() -> list[tuple[str, str, str]]:
 
 def remove_container(identity: str) -> None:
     with contextlib.suppress(*GONE):
-        client = docker.from_env(timeout=60)
+        client = from_environment(60)
         try:
             client.containers.get(identity).remove(force=True, v=True)
         finally:
