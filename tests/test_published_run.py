@@ -1,6 +1,9 @@
 """The frozen published runs: every file is as it was published, and each verdict comes out again."""
 
 import json
+import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,3 +37,23 @@ def test_its_report_comes_out_again(root: Path) -> None:
     _, files = renew_report(RunFolder(root))
     assert files
     assert verify(root).intact
+
+
+@pytest.mark.parametrize("root", FROZEN, ids=lambda path: path.name)
+def test_it_comes_out_again_on_another_python(root: Path, tmp_path: Path) -> None:
+    """ARMGATE_OTHER_PYTHON: an interpreter of another version, with Armgate's dependencies installed."""
+    python = os.environ.get("ARMGATE_OTHER_PYTHON")
+    if python is None:
+        pytest.skip("ARMGATE_OTHER_PYTHON names no other interpreter")
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(root, copy)
+    source = {"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PATH": os.environ["PATH"]}
+    told = {
+        command: subprocess.run(
+            [python, "-m", "armgate", command, copy], env=source, capture_output=True, text=True, check=False
+        )
+        for command in ("report", "judge")
+    }
+    assert told["report"].returncode == 0, told["report"].stderr
+    assert "all identical to the record" in told["judge"].stdout
+    assert verify(copy).intact

@@ -14,6 +14,7 @@ from armgate.campaign.copying import copy_boot
 from armgate.campaign.derived import boots_begun, read_plan, recorded_verdicts, was_interrupted, write_derived
 from armgate.campaign.facts import run_facts
 from armgate.campaign.identifiers import Identifiers, identifiers_of
+from armgate.campaign.publication import read_publication
 from armgate.campaign.rejudge import rejudge
 from armgate.errors import RecordError, UsageError
 from armgate.model.base import Digest
@@ -105,10 +106,12 @@ def _copy(
     write_derived(copy, plan, begun, was_interrupted(copy, begun))
     if replies == "yes":
         _judge_again(source, copy, plan)
-    write_model(copy.publication, _record(copy, plan_file.digest, plan, replies))
+    before = read_publication(source)
+    run_digest = plan_file.digest if before is None else before.source_plan_digest
+    write_model(copy.publication, _record(copy, run_digest, plan, replies))
     for name, data in report_files(run_facts(copy)).items():
         write_atomically(copy.root / name, data)
-    return _record(copy, plan_file.digest, plan, replies)
+    return _record(copy, run_digest, plan, replies)
 
 
 def _judge_again(source: RunFolder, copy: RunFolder, plan: Plan) -> None:

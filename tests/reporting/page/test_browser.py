@@ -110,13 +110,13 @@ def test_a_reply_is_whole_on_its_boots_page_and_leads_back(page: Browser) -> Non
     assert found["id"] == "r.yes.yes.0"
     assert "yes indeed" in found["text"]
     click(page, "h2 a")
-    assert page.driver.current_url.endswith("report.html#v.responds") is False
     assert "/report.html#v.broken.00." in page.driver.current_url
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_is_wider_than_the_window(page: Browser, width: int) -> None:
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (1280, "screen"), (720, "print")])
+def test_nothing_is_wider_than_the_window_or_the_paper(page: Browser, width: int, media: str) -> None:
     page.size(width)
+    page.media(media=media)
     page.driver.refresh()
     assert page.js("return document.documentElement.scrollWidth <= innerWidth")
 

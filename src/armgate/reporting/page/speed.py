@@ -79,8 +79,15 @@ Values = dict[tuple[str, str], dict[str, list[tuple[int, Figures]]]]
 def speed_plots(run: RunFacts) -> tuple[SpeedPlot, ...]:
     """The metrics that decide come before those that explain."""
     values = measured_values(run)
-    order = sorted(values, key=lambda key: (METRICS.index(key[0]) if key[0] in METRICS else 99, key[0]))
+    first = {metric: rank for rank, metric in enumerate(METRICS)}
+    order = sorted(values, key=lambda key: (first.get(key[0], len(first)), key[0], not _compared(run, key)))
     return tuple(_plot(run, key, values[key]) for key in order)
+
+
+def _compared(run: RunFacts, key: tuple[str, str]) -> bool:
+    """Whether the comparison speaks of this metric on this kind of prompt."""
+    compared = run.comparison.arms if run.comparison is not None else ()
+    return any((s.metric, s.kind) == key for one in compared for s in one.summaries)
 
 
 def measured_values(run: RunFacts) -> Values:
