@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -72,6 +75,28 @@ def test_what_cannot_be_attached_to_is_told(
     folder, result = run(small, attached(small, served, **launcher))
     assert result.records["base"].arm_verdict is ArmVerdict.NOT_BOOTED
     assert json.loads(folder.boot("base", 0).record.read_text())["cause"] == cause
+
+
+def test_the_command_takes_the_one_model_that_a_server_offers(small: SmallWorkspace, served: Running) -> None:
+    small.campaign()
+    words = [
+        "attach",
+        served.url,
+        "--ladder",
+        "gates/small.yaml",
+        "--api-key-env",
+        "PLANTED",
+        "--json",
+        "--quiet",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "armgate", *words, "--workspace", str(small.root)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PLANTED": "sk-planted-key-1"},
+        check=False,
+    )
+    assert json.loads(done.stdout)["arms"]["attached"]["arm_verdict"] == "accepted", done.stderr
 
 
 def test_pins_that_nobody_can_check_fail_where_the_campaign_demands_a_check(

@@ -30,7 +30,7 @@ def attached_campaign(
             "name": "attached",
             "says": "One server as it was found.",
             "reference": "attached",
-            "pins": {"target": {"served": model or "(whatever it offers)"}},
+            "pins": {"target": {"served": model}},
             "defaults": {"engine": engine, "launcher": launcher, "target": "target"},
             "arms": {"attached": {}},
             "ladder": ladder,

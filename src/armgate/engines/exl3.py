@@ -16,7 +16,6 @@ _TOLD = {
     "cache_size": "kv_cache_tokens",
     "cache_mode": "kv_cache_dtype",
     "chunk_size": "chunk_size",
-    "max_batch_size": "max_batch_size",
     "prompt_template": "chat_template",
 }
 

@@ -51,7 +51,8 @@ class FilePin(Frozen):
 class ServedPin(Frozen):
     """A model known only by the id that a running server offers: never verified, for attached arms only."""
 
-    served: str
+    served: str | None
+    """`None` is the one model that the server offers, whatever its name."""
 
 
 class PackagesPin(Frozen):
