@@ -102,7 +102,7 @@ def multiplied(facts: RunFacts, count: int) -> RunFacts:
 def test_a_hundred_arms_stay_under_five_megabytes(facts: RunFacts) -> None:
     data = report_page(multiplied(facts, 100))
     assert len(data) < 5_000_000
-    assert data.count(b'<section class="boot"') == 100
+    assert data.count(b'<section class="boot ') == 100
 
 
 def test_two_runs_side_by_side(facts: RunFacts, hostile_run: RunFolder) -> None:

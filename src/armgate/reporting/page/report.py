@@ -42,10 +42,11 @@ def report_page(run: RunFacts) -> bytes:
 
 
 def _only_arm(count: int) -> str:
-    """The rules by which choosing one arm hides the others."""
-    return "".join(
-        f'main:has(#arm-{n}:checked) [data-arm]:not([data-arm="{n}"]){{display:none}}\n' for n in range(count)
-    )
+    """The rules by which choosing one arm hides the others below the form. Asked of the form, which is
+    small: of the whole page each of a hundred such questions costs as much as laying it out."""
+    hidden = "form:has(#arm-all:not(:checked)) ~ * .arm{display:none}\n"
+    shown = (f"form:has(#arm-{n}:checked) ~ * .a{n}{{display:revert}}\n" for n in range(count))
+    return hidden + "".join(shown)
 
 
 def _limits(run: RunFacts) -> list[tuple[str, str]]:

@@ -29,6 +29,9 @@ from armgate.reporting.page.drawing import (
 METRICS = ("decode_wall", "decode_span", "end_to_end", "batch_window", "prefill", "ttft")
 """First on the page, in this order; whatever else a gate measured follows by name."""
 
+ARMS_IN_FULL = 20
+"""Of more arms the page shows the metrics above alone; `quality.json` has all."""
+
 SCATTER_POINTS = 400
 """Points of one arm that are drawn; the data set has them all."""
 
@@ -79,6 +82,8 @@ Values = dict[tuple[str, str], dict[str, list[tuple[int, Figures]]]]
 def speed_plots(run: RunFacts) -> tuple[SpeedPlot, ...]:
     """The metrics that decide come before those that explain."""
     values = measured_values(run)
+    if len(run.records) > ARMS_IN_FULL:
+        values = {key: found for key, found in values.items() if key[0] in METRICS}
     first = {metric: rank for rank, metric in enumerate(METRICS)}
     order = sorted(values, key=lambda key: (first.get(key[0], len(first)), key[0], not _compared(run, key)))
     return tuple(_plot(run, key, values[key]) for key in order)
