@@ -23,6 +23,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--die-silently", type=int, help="an exit code and no word")
     parser.add_argument("--warns", help="a line of the log of a start that goes on")
     parser.add_argument("--no-template", choices=("wrapped", "flat"))
+    parser.add_argument("--reset-fails", action="store_true", help="HTTP 200, and false in the body")
     parser.add_argument("--root", default="stand-in")
     parser.add_argument("--slow-first", type=float, default=0.0, help="seconds that the first request pays")
 

@@ -58,6 +58,7 @@ class StandInEngine:
     health: str | None = "/health"
     version: str | None = "/version"
     tells: tuple[str, ...] = ()
+    reset: str | None = "/reset_prefix_cache"
 
     def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         words = [str(PROGRAM), "--port", str(at.port), "--model-id", model_id, "--depth", str(arm.depth)]

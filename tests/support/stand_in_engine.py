@@ -130,6 +130,9 @@ class StandIn:
         entry = {"id": self.options.model_id, "max_model_len": told, "root": self.options.root}
         return web.json_response({"object": "list", "data": [entry]})
 
+    async def reset(self, request: web.Request) -> web.Response:
+        return web.json_response({"success": not self.options.reset_fails})
+
     async def version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": "stand-in 1"})
 
@@ -324,6 +327,7 @@ def main() -> None:
             web.get("/health", server.health),
             web.get("/v1/models", server.models),
             web.get("/version", server.version),
+            web.post("/reset_prefix_cache", server.reset),
             web.get("/metrics", server.metrics),
             web.post("/tokenize", server.tokenize),
             web.post("/apply-template", server.apply_template),

@@ -14,6 +14,7 @@ from armgate.campaign.gate import GateRunner
 from armgate.campaign.judge import BootJudge, Verdicts
 from armgate.campaign.progress import Progress
 from armgate.campaign.replay import replay_gate
+from armgate.campaign.returned_memory import memory_returned
 from armgate.campaign.setting import Setting, TimeLimit
 from armgate.client.journal import Journal
 from armgate.client.transport import open_client
@@ -162,12 +163,13 @@ class BootRun:
     async def _server(self, launcher: Launcher, launch: Launch) -> AsyncIterator[tuple[Server, MemoryTrace]]:
         trace = self.folder.telemetry / "memory.jsonl"
         server: Server | None = None
+        gpus = self.nvml.memory if self.nvml is not None else no_gpus
+        before = gpus()
         try:
             async with launcher.serving(launch) as server:
                 self._update(argv=server.argv, environment=server.environment, notes=server.notes)
                 for note in server.notes:
                     self.progress.note(note)
-                gpus = self.nvml.memory if self.nvml is not None else no_gpus
                 async with (
                     memory_floor(server, self.arm.memory_floor_mib * 2**20),
                     MemoryTrace(server.pid, trace, MEMORY_INTERVAL_S, gpus) as memory,
@@ -175,7 +177,12 @@ class BootRun:
                     yield server, memory
         finally:
             if server is not None:
-                self._update(exit_code=server.exit_code)
+                kept = (
+                    [] if server.attached else await memory_returned(before, gpus, self.arm.deadlines.stop_s)
+                )
+                for note in kept:
+                    self.progress.note(note)
+                self._update(exit_code=server.exit_code, notes=(*self.record.notes, *kept))
 
     async def _ladder(self, server: Server, memory: MemoryTrace) -> None:
         target = self.plan.pins[self.arm.target]

@@ -24,6 +24,7 @@ from armgate.client.scrape import HttpClient
 from armgate.client.secrets import Secrets
 from armgate.client.send import send
 from armgate.engines.failures import compiled_line
+from armgate.engines.prefix_cache import reset_prefix_cache
 from armgate.engines.readiness import first_token_cause
 from armgate.engines.registry import ENGINES
 from armgate.engines.server import Server
@@ -96,6 +97,8 @@ class GateRunner:
         gate = planned.gate
         await self._mark(gate.id, "started")
         try:
+            if not await self._emptied(gate):
+                return
             async with self.counters.gate(gate.id):
                 for spec in planned.probes:
                     await self._sent_or_told(planned, spec)
@@ -106,6 +109,19 @@ class GateRunner:
         except EngineGone as gone:
             self.ledger.append({"event": "engine_died", "gate": gate.id, "message": str(gone)})
         await self._mark(gate.id, "finished")
+
+    async def _emptied(self, gate: Gate) -> bool:
+        """Whether the prefix cache is empty where the arm wants it so; the gate is not sent otherwise."""
+        if not self.arm.reset_prefix_cache:
+            return True
+        path = ENGINES[self.arm.engine].reset
+        fault = await reset_prefix_cache(self.http, self.server.url, path)
+        self.ledger.append({"event": "prefix_cache_reset", "gate": gate.id, "fault": fault})
+        if fault is not None:
+            cause = "prefix_cache_not_reset"
+            entry = {"event": "not_sent", "gate": gate.id, "because_of": cause, "message": fault}
+            self.ledger.append(entry)
+        return fault is None
 
     async def _mark(self, gate: str, state: str) -> None:
         """Where a gate begins and ends in the log and in the memory trace, which has a reading at both ends.

@@ -22,6 +22,7 @@ class OpenAiCompatible:
     health: str | None = None
     version: str | None = None
     tells: tuple[str, ...] = ()
+    reset: str | None = None
 
     def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         raise BootError("attach_only", f"Armgate does not start {self.name} servers; attach to one")

@@ -65,6 +65,9 @@ class Engine(Protocol):
     tells: tuple[str, ...]
     """Further paths of GET whose JSON holds resolved settings; what is not there is no fault."""
 
+    reset: str | None
+    """The path of POST that empties the prefix cache, `None` where the engine has none."""
+
     def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         """Arguments after the interpreter that serve `arm` at `at`."""
         ...

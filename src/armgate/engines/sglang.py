@@ -47,6 +47,7 @@ class SgLang:
     health: str | None = "/health"
     version: str | None = SERVER_INFO
     tells: tuple[str, ...] = (SERVER_INFO,)
+    reset: str | None = "/flush_cache"
 
     def argv(self, arm: Arm, files: ArmFiles, model_id: str, at: Address) -> tuple[str, ...]:
         out = ["-m", "sglang.launch_server"]

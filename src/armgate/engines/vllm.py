@@ -42,6 +42,7 @@ class Vllm:
     health: str | None = "/health"
     version: str | None = "/version"
     tells: tuple[str, ...] = ()
+    reset: str | None = "/reset_prefix_cache"
     managed = frozenset(
         {"model", "host", "port", "served_model_name", "speculative_config", "tokenizer", "revision"}
         | {"tokenizer_revision", "chat_template", "api_key", "uvicorn_log_level"}

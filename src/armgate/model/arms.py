@@ -139,6 +139,7 @@ class ArmSettings(Frozen):
     storage: dict[str, str] | None = None
     deadlines: Deadlines | None = None
     memory_floor_mib: Annotated[int, Field(ge=0)] | None = None
+    reset_prefix_cache: bool | None = None
     boots: Boots | None = None
     reference: Name | None = None
     """The arm that this one's losslessness is judged against; naming itself means its own repeat."""
@@ -173,9 +174,17 @@ class Arm(Frozen):
     deadlines: Deadlines = Deadlines()
     memory_floor_mib: Annotated[int, Field(ge=0)] = 256
     """A boot is ended before less of the host's memory is available; 0 watches nothing."""
+    reset_prefix_cache: bool = False
+    """Empty the prefix cache before each gate; a gate before which that fails is not sent."""
     boots: Boots = Boots()
     reference: Name
     says: str | None = None
+
+    @model_validator(mode="after")
+    def _flushes_only_its_own_server(self) -> Arm:
+        if self.reset_prefix_cache and self.launcher.kind == "attach":
+            raise ValueError("reset_prefix_cache on an attached server, which is never flushed")
+        return self
 
     @property
     def depth(self) -> int:

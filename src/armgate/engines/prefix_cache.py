@@ -1,0 +1,38 @@
+"""Emptying an engine's prefix cache, believed by the answer's body and not by its status alone."""
+
+from __future__ import annotations
+
+import httpx
+
+from armgate.model.base import Json
+
+DEADLINE_S = 30.0
+
+
+async def reset_prefix_cache(http: httpx.AsyncClient, url: str, path: str | None) -> str | None:
+    """`None` once the cache is empty, else why it may not be.
+
+    vLLM answers a failed reset with HTTP 200 and `{"success": false}` while requests still hold blocks, and
+    has the path only with VLLM_SERVER_DEV_MODE=1.
+    """
+    if path is None:
+        return "the engine has no way to empty its prefix cache"
+    try:
+        answer = await http.post(f"{url}{path}", timeout=DEADLINE_S)
+    except httpx.HTTPError as error:
+        return f"{path}: {type(error).__name__}: {error}"
+    if answer.status_code != 200:
+        return f"{path} answered HTTP {answer.status_code}"
+    if _success(answer) is False:
+        return f"{path} answered HTTP 200 and {answer.text[:200]}"
+    return None
+
+
+def _success(answer: httpx.Response) -> bool | None:
+    """What the body says; older servers say nothing in it."""
+    try:
+        body: Json = answer.json()
+    except ValueError:
+        return None
+    found = body.get("success") if isinstance(body, dict) else None
+    return found if isinstance(found, bool) else None
