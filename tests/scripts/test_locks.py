@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from prepare.axe import URL as AXE_PACKAGE
 from prepare.engine import CPU_INDEX, UNWANTED
 
 LOCKS = ["requirements.lock", "requirements-dev.lock", "scripts/engine/requirements.lock"]
@@ -50,7 +51,7 @@ def test_the_engine_lock_leaves_torch_and_its_companions_out(root: Path) -> None
     assert {name: engine[name] for name in asked} == asked
 
 
-def test_the_scripts_name_no_host_but_the_one_of_torch(root: Path) -> None:
+def test_the_scripts_name_no_host_but_those_of_torch_and_axe_core(root: Path) -> None:
     """A name without a dot is none: it stands for the other end of a Unix socket."""
     hosts = {
         url
@@ -58,4 +59,4 @@ def test_the_scripts_name_no_host_but_the_one_of_torch(root: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
         for url in re.findall(r"https?://[^\s\"'/]+\.[^\s\"')]+", path.read_text())
     }
-    assert hosts == {CPU_INDEX}
+    assert hosts == {CPU_INDEX, AXE_PACKAGE}
