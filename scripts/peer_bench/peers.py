@@ -165,6 +165,7 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 CLIENTS = (
     Client("bare aiohttp", "before connecting", _reader("bare"), _read_reader),
     Client("armgate", "handed to the socket", _reader("armgate"), _read_reader),
+    Client("armgate from the call", "before connecting", _reader("called"), _read_reader),
     Client("llama-benchy", "before connecting", _llama_benchy, _read_llama_benchy,
            package="llama-benchy==0.4.0", environment="llama-benchy"),
     Client("vllm completions", "before connecting", _vllm("openai", "/v1/completions"), _read_vllm,

@@ -1,6 +1,6 @@
 """The two clients that run in Armgate's own environment: its timed reader, and a bare aiohttp reader.
 
-`python -m peer_bench.readers armgate|bare URL STREAMS REQUESTS OUT`: a process of its own like a peer's.
+`python -m peer_bench.readers armgate|called|bare URL STREAMS REQUESTS OUT`: a process like a peer's.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import aiohttp
@@ -34,8 +35,11 @@ BODY = {
 }
 
 
-async def armgate(url: str, streams: int, requests: int) -> Said:
-    """Armgate's client as gates use it: recorded on disk, then read and judged from the record."""
+async def armgate(url: str, streams: int, requests: int, from_call: bool = False) -> Said:
+    """Armgate's client as gates use it: recorded on disk, then read and judged from the record.
+
+    `from_call` counts TTFT from the call, before the file is begun and the connection made.
+    """
     exchanges: list[Exchange] = []
     with tempfile.TemporaryDirectory() as folder:
         async with open_client() as http:
@@ -47,10 +51,14 @@ async def armgate(url: str, streams: int, requests: int) -> Said:
             cpu_s = time.process_time() - began
     read = [(exchange, read_response(exchange)) for exchange in exchanges]
     voids = [void_of(exchange, response) for exchange, response in read]
-    sound = [rates_of(response) for (_, response), void in zip(read, voids, strict=True) if void is None]
+    sound = [
+        (exchange.clock.begun_s if from_call else 0.0, rates_of(response))
+        for (exchange, response), void in zip(read, voids, strict=True)
+        if void is None
+    ]
     return Said(
-        ttfts_s=[rates.ttft_s for rates in sound if rates.ttft_s is not None],
-        rates_tok_s=[v for rates in sound if (v := rates.decode_span_exact.value) is not None],
+        ttfts_s=[rates.ttft_s - start_s for start_s, rates in sound if rates.ttft_s is not None],
+        rates_tok_s=[v for _, rates in sound if (v := rates.decode_span_exact.value) is not None],
         reported=dict(Counter(void.cause for void in voids if void is not None)),
         cpu_s=cpu_s,
     )
@@ -109,5 +117,9 @@ def _has_text(delta: dict[str, str]) -> bool:
 
 if __name__ == "__main__":
     name, url, streams, requests, out = sys.argv[1:]
-    said = asyncio.run({"armgate": armgate, "bare": bare}[name](url, int(streams), int(requests)))
+    said = asyncio.run(
+        {"armgate": armgate, "called": partial(armgate, from_call=True), "bare": bare}[name](
+            url, int(streams), int(requests)
+        )
+    )
     Path(out).write_text(json.dumps(dataclasses.asdict(said)))
