@@ -5,9 +5,9 @@ Faults of images need a Docker engine's word and stand in `test_images.py` and `
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-import os
 import socket
 import sys
 from collections.abc import Iterator
@@ -116,6 +116,10 @@ class TakesThePort(Progress):
     def boot_started(self, boot: PlannedBoot) -> None:
         self.arm = boot.arm
 
+    def release(self) -> None:
+        if self.socket is not None:
+            self.socket.close()
+
     def note(self, text: str) -> None:
         if self.arm != "port-taken-while-loading" or text != "Loading weights" or self.socket is not None:
             return
@@ -144,22 +148,17 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Finished]:
         "other": {"dir": "model", "tree": "sha256:" + "0" * 64},
     }
     progress = TakesThePort(small.root / "runs")
-    theirs = Running("--model-id", "target", "--root", "other/model")
-    before = os.environ.get("HF_HUB_CACHE")
-    os.environ["HF_HUB_CACHE"] = str(small.root / "hub")
-    with socket.create_server(("127.0.0.1", 0)) as occupied:
+    with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as environment:
+        stack.callback(ENGINES.pop, "stand-in")
+        stack.callback(progress.release)
+        theirs = Running("--model-id", "target", "--root", "other/model")
+        stack.callback(theirs.stop)
+        environment.setenv("HF_HUB_CACHE", str(small.root / "hub"))
+        occupied = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         made = arms(small, occupied.getsockname()[1], theirs.url)
         made["wrong-model-under-the-right-name"]["launcher"]["model"] = "target"
         folder, result = run(small, small.campaign({"pins": pins}, **made), progress)
-    yield Finished(folder, result.records)
-    theirs.stop()
-    if progress.socket is not None:
-        progress.socket.close()
-    if before is None:
-        del os.environ["HF_HUB_CACHE"]
-    else:
-        os.environ["HF_HUB_CACHE"] = before
-    del ENGINES["stand-in"]
+        yield Finished(folder, result.records)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
