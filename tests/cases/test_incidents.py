@@ -13,6 +13,7 @@ WHOLE = (
     "2-sse-streaming",
     "3-usage",
     "4-metrics",
+    "5-spec-decode",
     "6-boot",
     "7-long-context",
     "8-format",

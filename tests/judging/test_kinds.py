@@ -110,6 +110,14 @@ def test_a_dropped_connection_is_void_unless_the_engine_died() -> None:
     assert verdict.samples[0].violations[0].clause == "engine_alive"
 
 
+def test_only_what_was_in_flight_fails_by_a_crash() -> None:
+    """An answer of 5xx or an error while it dies is the crash; what was refused came later."""
+    refused = sample(stream("a", finish=None), fate=Fate.REFUSED)
+    assert judge("responds", [refused], engine_died="exit code 3").outcome is Outcome.VOID
+    whole = sample(stream("a"))
+    assert judge("responds", [whole], engine_died="exit code 3").outcome is Outcome.PASSED
+
+
 def test_rates_are_medians_by_probe_with_their_n() -> None:
     verdict = judge("speed", [sample(stream("a", "b", "c"), n=n) for n in range(3)])
     figures = verdict.measurements["rates"]["p"]["decode_wall"]

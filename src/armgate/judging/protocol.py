@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from http import HTTPStatus
 from typing import Protocol
 
 from armgate.model.base import Json
@@ -72,7 +73,7 @@ def unsound(sample: Sample, evidence: GateEvidence) -> SampleVerdict | None:
     In the order of the rules: a crash on this request, the gate's own deadline, then void.
     """
     exchange = sample.exchange
-    if evidence.engine_died and exchange.fate is not Fate.COMPLETE:
+    if evidence.engine_died and _crashed_on(sample):
         return failed(
             sample, _runtime("engine_alive", f"the engine died on this request: {evidence.engine_died}")
         )
@@ -92,6 +93,14 @@ def unsound(sample: Sample, evidence: GateEvidence) -> SampleVerdict | None:
         evidence=(sample.path,),
         detail={"message": void.message, **void.numbers},
     )
+
+
+def _crashed_on(sample: Sample) -> bool:
+    """Whether this request was in flight when the engine died. One that was refused came afterwards."""
+    exchange = sample.exchange
+    if exchange.fate is Fate.COMPLETE:
+        return (exchange.status or 0) >= HTTPStatus.INTERNAL_SERVER_ERROR or bool(sample.response.errors)
+    return exchange.fate is not Fate.REFUSED
 
 
 def _runtime(clause: str, message: str) -> Violation:

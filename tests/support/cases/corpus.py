@@ -11,7 +11,6 @@ from ruamel.yaml import YAML
 DATA = Path(__file__).resolve().parents[2] / "data" / "cases" / "wire-and-format.yaml"
 
 LATER = {
-    "5-spec-decode": "gates over depths and pairs of arms",
     "10-harness": "the attempt ledger, resume and comparison of arms",
 }
 """By category: the work that will cover what is not covered yet."""

@@ -48,7 +48,7 @@ def _verdict(case: Case, one: Observed) -> str | None:
     expected = case.expected
     if expected.get("reason") in PAGE_WINS:
         return PAGE_WINS[expected["reason"]]
-    for table in ("per_variant", "by_policy"):
+    for table in ("per_variant", "by_policy", "per_probe"):
         if table in expected:
             return expected[table].get(one.label)
     row = LISTED.match(one.label)

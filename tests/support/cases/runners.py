@@ -9,6 +9,7 @@ from armgate.model.soundness import Asked
 from support.cases.boots import BOOT_RUNNERS
 from support.cases.contracts import contract_for
 from support.cases.corpus import Case, NotCovered
+from support.cases.crashes import engine_crash
 from support.cases.exchanges import of_body, of_events, of_message, of_reads, of_stream
 from support.cases.measured import MEASURED_RUNNERS
 from support.cases.metrics import METRICS_RUNNERS
@@ -127,6 +128,7 @@ RUNNERS: dict[str, Callable[[Fields], Iterator[Observed]]] = {
     "http_sequence": _http_sequence,
     "http_variants": _http_variants,
     "boot_log_variants": boot_logs,
+    "event_sequence": engine_crash,
     **MEASURED_RUNNERS,
 }
 
