@@ -10,7 +10,8 @@ likely, in nats, than another token the server holds it.
 Faults of a reply: `die` (the process ends), `drop` (the connection ends after the first delta), `length`
 (finish reason `length`), `slow` (0.2 s a delta), `bytes` (surrogates of the text are sent as the bytes that
 they escape, so that the stream is not UTF-8), `restart` (its counters begin anew after this answer),
-`preempt` (it counts a preemption), `reasoning` (all of it in the reasoning channel).
+`preempt` (it counts a preemption), `reasoning` (all of it in the reasoning channel), `busy` (the first two
+requests are answered with 503).
 Instead of a text a reply may have `find`, a regular expression: it answers with all that the message holds of
 it, as a JSON array, or with `form: text` as words.
 
@@ -91,6 +92,7 @@ class StandIn:
             json.loads(Path(options.replies).read_text()) if options.replies else []
         )
         self.counts: Counter[str] = Counter()
+        self.asked: Counter[str] = Counter()
         self.started = 1_700_000_000
         self.seen: list[list[str]] = []
 
@@ -199,6 +201,9 @@ class StandIn:
         fault = reply.get("fault")
         if fault == "die":
             os._exit(3)
+        self.asked[reply["match"]] += 1
+        if fault == "busy" and self.asked[reply["match"]] <= 2:
+            return web.json_response({"error": {"message": "overloaded", "code": 503}}, status=503)
         refused = boot_faults.refused_chat(self.options)
         if refused is not None:
             return refused

@@ -25,6 +25,7 @@ from armgate.model.haystack import CountCheck
 from armgate.model.memory import MemorySample
 from armgate.model.plan import Plan, PlannedGate
 from armgate.model.reading import read_response
+from armgate.model.retries import Attempt
 from armgate.model.soundness import Asked, void_of
 from armgate.model.teacher_forcing import ReplayedAnswer
 from armgate.reporting.run_folder import BootFolder
@@ -71,7 +72,7 @@ class BootEvidence:
         return "run_ended", "the run ended before this gate"
 
     def samples(self, planned: PlannedGate, role: str) -> tuple[Sample, ...]:
-        """The first attempts of a gate's probes in one role: `sample`, `warm_up` or `repeat`."""
+        """The judged attempts of a gate's probes in one role: `sample`, `warm_up` or `repeat`."""
         entries = self.events("exchange", gate=planned.gate.id, role=role, attempt=0)
         read = (self._sample(planned, entry) for entry in entries)
         return tuple(sample for sample in read if sample is not None)
@@ -92,10 +93,15 @@ class BootEvidence:
         )
 
     def _sample(self, planned: PlannedGate, entry: Entry) -> Sample | None:
-        file = recording_at(self.folder.root / str(entry["path"]))
-        if file is None:
+        retries = planned.gate.retries
+        again = self.events("exchange_again", of=entry["path"]) if retries is not None else []
+        paths = [str(one["path"]) for one in (entry, *again)]
+        files = [file for path in paths if (file := recording_at(self.folder.root / path)) is not None]
+        if not files:
             return None
-        exchange = recorded(file)
+        made = [recorded(file) for file in files]
+        judged = -1 if retries is not None and retries.counts == "last" else 0
+        file, exchange = files[judged], made[judged]
         response = read_response(exchange)
         sample_id = f"{entry['probe']}.{entry['n']}"
         execution_path = next(
@@ -110,6 +116,11 @@ class BootEvidence:
             response=response,
             void=void_of(exchange, response, self._asked(planned, entry)),
             context=dict(entry.get("context") or {}),
+            attempts=tuple(
+                Attempt(path=self.folder.relative(path), status=one.status, fate=one.fate)
+                for path, one in zip(files, made, strict=True)
+                if retries is not None
+            ),
             batch=entry.get("batch"),
             cold=bool(entry.get("cold")),
             compiled=next((str(e["line"]) for e in self.events("compiled", path=entry["path"])), None),

@@ -9,9 +9,10 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
+from armgate.campaign.attempts import attempted
 from armgate.campaign.batches import Batch, batches
 from armgate.campaign.counters import CounterWatch
 from armgate.campaign.counting import PromptCounter
@@ -184,7 +185,12 @@ class GateRunner:
         await asyncio.sleep(max(due - time.monotonic(), 0.0))
         self.setting.progress.request_started(planned, stem.name)
         logged = _size(self.server.log)
-        exchange = await self._send(planned.gate, probe, prepared, stem, due)
+
+        def sent(to: Path) -> Awaitable[Exchange]:
+            return self._send(planned.gate, probe, prepared, to, due)
+
+        retries, ended = planned.gate.retries, self.server.ended
+        exchange = await attempted(sent, stem, retries, self.folder, self.ledger, ended)
         self._note_compilation(planned.gate, stem, logged)
         # Reading an answer takes time that the arrival stamps of its neighbours would pay for.
         alone = probe.concurrency == 1 and probe.arrivals is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
+from armgate.judging.attempts import attempts_of, retried
 from armgate.judging.counter_windows import gauge_ranges
 from armgate.judging.counters import counter_deltas, reset_evidence
 from armgate.judging.interference import completed_between, interference, traffic_of
@@ -42,7 +43,7 @@ def observed(verdict: Verdict, evidence: GateEvidence) -> Verdict:
     others = interference(deltas, sent, before)
     update: dict[str, object] = {
         "measurements": {**verdict.measurements, **_measurements(evidence, deltas, others)},
-        "findings": (*verdict.findings, *_findings(deltas, others)),
+        "findings": (*verdict.findings, *_findings(deltas, others), *retried(evidence.samples)),
     }
     void = _void(verdict, evidence, deltas, others)
     if void is not None:
@@ -59,6 +60,8 @@ def _measurements(evidence: GateEvidence, deltas: CounterDeltas, others: Interfe
         "counters": deltas.model_dump(mode="json", exclude_none=True),
         "interference": others.model_dump(mode="json", exclude_none=True),
     }
+    if attempts := attempts_of(evidence.samples):
+        found["attempts"] = attempts
     if (ttft := _ttft_against_server(evidence, deltas)) is not None:
         found["ttft_against_server"] = ttft
     if readings := evidence.surroundings.gate_memory:

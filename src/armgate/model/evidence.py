@@ -12,6 +12,7 @@ from armgate.model.gates import Gate, Probe
 from armgate.model.memory import MemorySample
 from armgate.model.outcome import Family
 from armgate.model.response import Response, Void
+from armgate.model.retries import Attempt
 from armgate.model.teacher_forcing import ReplayedAnswer
 
 
@@ -19,7 +20,7 @@ class Sample(Frozen):
     """One judged exchange. `context` holds what was known when it was sent (cap, marker offsets, ...)."""
 
     id: str
-    """`<probe>.<n>`; attempts beyond the first are not judged and stay in the ledger."""
+    """`<probe>.<n>`. Of several attempts the first is judged, unless the gate says the last."""
     probe: Probe
     n: int
     path: str
@@ -28,6 +29,8 @@ class Sample(Frozen):
     response: Response
     void: Void | None = None
     context: dict[str, Json] = Field(default_factory=dict)
+    attempts: tuple[Attempt, ...] = ()
+    """All that were made, in order, where the gate allows more than one."""
     batch: int | None = None
     """Requests of one number were sent together, or on one schedule."""
     cold: bool = False

@@ -10,6 +10,7 @@ from armgate.model.base import Frozen, Json, Name
 from armgate.model.haystack import HaystackOrName, HaystackSpec, Sweep
 from armgate.model.load import Arrivals, Grid, Prefix
 from armgate.model.outcome import Family
+from armgate.model.retries import Retries
 
 
 class Probe(Frozen):
@@ -114,6 +115,7 @@ class Gate(Frozen):
     threshold: Threshold = Threshold()
     min_samples: Annotated[int, Field(ge=1)] | None = None
     deadline_s: Annotated[float, Field(gt=0)] | None = None
+    retries: Retries | None = None
     required_tier: Literal["container+gvisor", "container", "namespaces", "process"] | None = None
     options: dict[str, Json] = {}
 

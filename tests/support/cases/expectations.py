@@ -115,7 +115,7 @@ def _listed_values(case: Case, observed: Sequence[Observed]) -> Iterator[str]:
         return
     for name, wanted in case.expected.get("values", {}).items():
         found = [one.values(name) for one in observed]
-        if found != wanted:
+        if isinstance(wanted, list) and found != wanted:
             yield f"{name}: expected {wanted}, found {found}"
 
 

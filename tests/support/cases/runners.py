@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from armgate.model.soundness import Asked
+from support.cases.attempts import attempts
 from support.cases.boots import BOOT_RUNNERS
 from support.cases.contracts import contract_for
 from support.cases.corpus import Case, NotCovered
@@ -92,6 +93,8 @@ def _outgoing_request(given: Fields) -> Iterator[Observed]:
 
 
 def _http_sequence(given: Fields) -> Iterator[Observed]:
+    if "attempts" in given:
+        yield from attempts(given["attempts"])
     for number, body in enumerate(given.get("same_prompt_three_times", ())):
         fields = {"content": "a text", "finish_reason": "stop", **body}
         yield observe(f"item {number}", contract_for(given), of_message(fields))
