@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.model.redaction import names_a_credential, redacted
+from armgate.model.redaction import LogMask, names_a_credential, redacted
 
 KEY = "sk-FAKE-abc123"
 TOKEN = "hf_FAKEabcdefgh"
@@ -69,3 +69,19 @@ def test_names_of_variables_that_hold_credentials() -> None:
     held = ("HF_TOKEN", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "DB_PASSWORD")
     assert all(map(names_a_credential, held))
     assert not any(map(names_a_credential, ("PATH", "VLLM_CPU_KVCACHE_SPACE", "TOKENIZERS_PARALLELISM")))
+
+
+def test_a_log_is_masked_over_its_pieces() -> None:
+    mask = LogMask({"HF_TOKEN": "plain words", "PATH": "/usr/bin"})
+    written = b"".join(
+        (
+            mask.feed(b"api_ke"),
+            mask.feed(b"y=sk-FA"),
+            mask.feed(b"KE-abc123\nin /usr/bin\r"),
+            mask.feed(b"pla"),
+        )
+    )
+    assert written == b"api_key=**************\nin /usr/bin\r"
+    assert mask.feed(b"in words") == b""
+    assert mask.flush() == b"***********"
+    assert mask.flush() == b""

@@ -20,8 +20,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1
@@ -31,8 +31,6 @@ POLL_S = 0.5
 LOG_END_S = 5.0
 LINE_S = 0.5
 """A line that stays without its end for so long, such as a progress bar, is written as it is."""
-LONGEST_LINE_BYTES = 1 << 16
-SHORTEST_CREDENTIAL = 6
 
 
 def say(**event: object) -> None:
@@ -118,42 +116,27 @@ def main() -> int:
 
 
 def write_log(source: int, log: str) -> None:
-    """What the server prints, line by line, with credentials masked before a byte of them is on disk."""
-    masked = redaction()
-    held = b""
+    """What the server prints, with credentials masked before a byte of them is on disk."""
+    mask = log_mask()
     with Path(log).open("ab", buffering=0) as stream:
         while True:
             silent = not select.select([source], [], [], LINE_S)[0]
             data = b"" if silent else os.read(source, 1 << 16)
-            held += data
-            ended = silent or not data or len(held) > LONGEST_LINE_BYTES
-            whole = len(held) if ended else max(held.rfind(b"\n"), held.rfind(b"\r")) + 1
             with contextlib.suppress(OSError):  # a full disk must not stop the server's own writing
-                stream.write(masked(held[:whole]))
-            held = held[whole:]
+                stream.write(mask.feed(data) if data else mask.flush())
             if not silent and not data:
                 return
 
 
-def redaction() -> Callable[[bytes], bytes]:
-    """`redacted` of the model layer, loaded by its path: this program runs without the package."""
+def log_mask() -> Any:
+    """`LogMask` of the model layer, loaded by its path: this program runs without the package."""
     path = Path(__file__).resolve().parents[1] / "model" / "redaction.py"
     spec = importlib.util.spec_from_file_location("redaction", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    known = [
-        value.encode() for name, value in os.environ.items() if module.names_a_credential(name) and value
-    ]
-
-    def masked(data: bytes) -> bytes:
-        for value in known:
-            data = data.replace(value, b"*" * len(value))
-        masked_data: bytes = module.redacted(data)
-        return masked_data
-
-    return masked
+    return module.LogMask(os.environ)
 
 
 def _default_signals() -> None:

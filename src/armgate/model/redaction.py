@@ -7,6 +7,10 @@ never looked at with these rules; there only the known values of known secrets a
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+LONGEST_LINE_BYTES = 1 << 16
+SHORTEST_CREDENTIAL = 6
 
 _VALUE = rb"(?P<value>[^\s'\",;&)\]}<>]{1,512})"
 _NAME = (
@@ -47,3 +51,31 @@ def redacted(data: bytes) -> bytes:
             start, end = found.span("value")
             out[start:end] = b"*" * (end - start)
     return bytes(out)
+
+
+class LogMask:
+    """Masks a log as it is written. A line is held until its end, so that no credential is cut in two."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        named = [value for name, value in environment.items() if names_a_credential(name)]
+        self._known = [value.encode() for value in named if len(value) >= SHORTEST_CREDENTIAL]
+        self._held = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """What can be written now."""
+        self._held += data
+        if len(self._held) > LONGEST_LINE_BYTES:
+            return self.flush()
+        whole = max(self._held.rfind(b"\n"), self._held.rfind(b"\r")) + 1
+        out, self._held = self._held[:whole], self._held[whole:]
+        return self._masked(out)
+
+    def flush(self) -> bytes:
+        """What is still held, its line unfinished: a progress bar, or the end."""
+        out, self._held = self._held, b""
+        return self._masked(out)
+
+    def _masked(self, data: bytes) -> bytes:
+        for value in self._known:
+            data = data.replace(value, b"*" * len(value))
+        return redacted(data)

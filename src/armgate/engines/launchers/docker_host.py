@@ -23,6 +23,7 @@ from armgate.execution.container import from_environment
 from armgate.model.arms import ContainerLauncher
 from armgate.model.base import Json
 from armgate.model.pins import ImagePin
+from armgate.model.redaction import LogMask
 
 GONE = (docker.errors.DockerException, requests.exceptions.RequestException, OSError)
 """What the SDK raises, its HTTP library and the socket below it included."""
@@ -105,15 +106,17 @@ class DockerHost:
 
 
 def follow(container: Container, log: Path, ended: Callable[[int, bool], None]) -> None:
-    """Copy a container's output to `log` and tell its end (exit code, out of memory), on threads.
+    """Copy a container's output to `log`, credentials masked, and tell its end (exit code, out of memory).
 
-    Neither thread keeps the program alive: a log that never ends must not hold a campaign up.
+    Neither of its two threads keeps the program alive: a log that never ends must not hold a campaign up.
     """
 
     def copy() -> None:
         with contextlib.suppress(*GONE), log.open("ab", buffering=0) as out:
+            mask = LogMask(environment_of(container))
             for data in container.logs(stream=True, follow=True):
-                out.write(data)
+                out.write(mask.feed(data))
+            out.write(mask.flush())
 
     def wait() -> None:
         code, oom = -1, False
@@ -127,6 +130,11 @@ def follow(container: Container, log: Path, ended: Callable[[int, bool], None]) 
     copier = threading.Thread(target=copy, daemon=True)
     copier.start()
     threading.Thread(target=wait, daemon=True).start()
+
+
+def environment_of(container: Container) -> dict[str, str]:
+    pairs = (text.partition("=") for text in container.attrs["Config"].get("Env") or ())
+    return {name: value for name, _, value in pairs}
 
 
 def signal(container: Container, name: str) -> None:
