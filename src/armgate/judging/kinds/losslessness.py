@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from armgate.judging.losslessness import compare_sides, divergence_of, sample_verdicts
-from armgate.judging.protocol import conclude, needs
+from armgate.judging.protocol import conclude, needs, unsound
 from armgate.judging.teacher_forcing import forced_side, forced_verdicts
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.gates import Gate
 from armgate.model.measures import Divergence
-from armgate.model.outcome import Family, Finding, Verdict
+from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict
 from armgate.model.plan import Plan
+from armgate.model.soundness import TEXT_LOST
 from armgate.model.teacher_forcing import ReplayedAnswer
 
 
@@ -54,7 +55,22 @@ class Losslessness:
         samples = sample_verdicts(divergence, control, reference)
         paths = {sample.id: (sample.path,) for sample in evidence.samples}
         shown = [v.model_copy(update={"evidence": paths.get(v.sample, ())}) for v in samples]
-        return conclude(evidence, shown, findings=findings, measurements=measurements)
+        judged = _unless_failed(evidence, shown)
+        return conclude(evidence, judged, findings=findings, measurements=measurements)
+
+
+def _unless_failed(evidence: GateEvidence, shown: Sequence[SampleVerdict]) -> list[SampleVerdict]:
+    """A crash, the deadline and a prompt that the server refused or cut fail a sample before it is compared.
+
+    An answer whose text was lost is void here: there is nothing to compare.
+    """
+    early = {sample.id: unsound(sample, evidence) for sample in evidence.samples}
+    failed = {
+        name: verdict
+        for name, verdict in early.items()
+        if verdict is not None and verdict.outcome is Outcome.FAILED and verdict.cause != TEXT_LOST
+    }
+    return [failed.get(verdict.sample, verdict) for verdict in shown]
 
 
 def _floors(evidence: GateEvidence) -> dict[str, Divergence]:
@@ -99,7 +115,9 @@ def _judged_by_replay(evidence: GateEvidence, replays: Sequence[ReplayedAnswer])
     samples = forced_verdicts(forced, control, margin_nats, str(evidence.reference_arm))
     paths = {replay.sample: replay.path for replay in replays}
     shown = [v.model_copy(update={"evidence": _evidence(v.sample, evidence, paths)}) for v in samples]
-    return conclude(evidence, shown, measurements=measurements)
+    # The control's answers come from another boot, which judged their times and its own end.
+    judged = shown if control is None else _unless_failed(evidence, shown)
+    return conclude(evidence, judged, measurements=measurements)
 
 
 def _evidence(sample: str, evidence: GateEvidence, replays: Mapping[str, str]) -> tuple[str, ...]:
