@@ -1,6 +1,6 @@
 """What boots of an Armgate that is gone have left on this machine: processes, containers, private folders.
 
-Only what carries a boot's marks is looked at, and only if the Armgate that it names no longer runs.
+Only what carries a boot's marks is looked at, and only if the Armgate that it names surely runs no more.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from typing import NamedTuple
 
 import psutil
 
-from armgate.engines.labels import BOOT, OWNER, OWNER_FILE, SCRATCH_PREFIX, is_alive
+from armgate.engines.labels import BOOT, OWNER, OWNER_FILE, SCRATCH_PREFIX, is_alive, is_folder_in_use
 from armgate.engines.launchers.docker_host import orphaned_containers, remove_container
 
 END_S = 5.0
 
 
 class Orphan(NamedTuple):
-    """`name` is a pid, a container's id or a path; `label` the boot that it belonged to."""
+    """`name` is a pid, a container's id or a path; `label` and `owner` the boot's marks on it."""
 
     kind: str
     name: str
     label: str
+    owner: str
 
 
 def find_orphans() -> list[Orphan]:
@@ -35,14 +36,15 @@ def find_orphans() -> list[Orphan]:
 
 def remove_orphans(orphans: list[Orphan]) -> None:
     """End and remove exactly these; one that went by itself meanwhile is no fault."""
-    pids = [int(orphan.name) for orphan in orphans if orphan.kind == "process"]
     ended = []
-    for pid in pids:
-        with contextlib.suppress(psutil.Error):
-            process = psutil.Process(pid)
-            if process.environ().get(BOOT):  # the id may have gone to another program since
-                process.kill()
-                ended.append(process)
+    for orphan in orphans:
+        if orphan.kind == "process":
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(int(orphan.name))
+                # The id may have gone to another program since, even to one of another boot.
+                if _marks_of(process) == (orphan.label, orphan.owner):
+                    process.kill()
+                    ended.append(process)
     psutil.wait_procs(ended, timeout=END_S)
     for orphan in orphans:
         if orphan.kind == "container":
@@ -51,21 +53,25 @@ def remove_orphans(orphans: list[Orphan]) -> None:
             shutil.rmtree(orphan.name, ignore_errors=True)
 
 
+def _marks_of(process: psutil.Process) -> tuple[str, str]:
+    environment = process.environ()
+    return environment.get(BOOT, ""), environment.get(OWNER, "")
+
+
 def _processes() -> Iterator[Orphan]:
     for process in psutil.process_iter():
         try:
-            environment = process.environ()
+            label, owner = _marks_of(process)
         except psutil.Error:
             continue
-        label, owner = environment.get(BOOT), environment.get(OWNER)
         if label and owner and not is_alive(owner):
-            yield Orphan("process", str(process.pid), label)
+            yield Orphan("process", str(process.pid), label, owner)
 
 
 def _containers() -> Iterator[Orphan]:
     for identity, label, owner in orphaned_containers():
         if not is_alive(owner):
-            yield Orphan("container", identity, label)
+            yield Orphan("container", identity, label, owner)
 
 
 def _folders() -> Iterator[Orphan]:
@@ -74,5 +80,5 @@ def _folders() -> Iterator[Orphan]:
             owner = (folder / OWNER_FILE).read_text()
         except OSError:
             continue
-        if not is_alive(owner):
-            yield Orphan("folder", str(folder), "")
+        if not is_folder_in_use(owner):
+            yield Orphan("folder", str(folder), "", owner)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from armgate.engines import supervisor
 from armgate.engines.environment import find_preloads, inherited_environment, recordable
-from armgate.engines.labels import OWNER_FILE, SCRATCH_PREFIX, marks, owner
+from armgate.engines.labels import OWNER_FILE, SCRATCH_PREFIX, folder_mark, marks
 from armgate.engines.launchers.protocol import Launch, Observed, arm_files, pin_roles
 from armgate.engines.listening import claim_port, listener_of
 from armgate.engines.pins import check_pin, package_versions
@@ -141,7 +141,7 @@ async def running(program: Program) -> AsyncIterator[Server]:
 def scratch_folder() -> Iterator[Path]:
     """A short private folder (engines put sockets in it, whose paths are limited to 107 bytes)."""
     folder = Path(tempfile.mkdtemp(prefix=SCRATCH_PREFIX))
-    (folder / OWNER_FILE).write_text(owner())
+    (folder / OWNER_FILE).write_text(folder_mark())
     try:
         yield folder
     finally:
