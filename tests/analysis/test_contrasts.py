@@ -96,8 +96,16 @@ def test_what_the_reference_flips_by_itself_is_no_difference() -> None:
     assert "the reference's own verdicts" in within.why
 
 
-def parted(events: int, tokens: int) -> Parted:
-    return Parted(events=events, tokens=tokens, per_1000_tokens=None, interval=None)
+def test_equally_many_first_samples_of_both_sides_are_held_against_each_other() -> None:
+    late = {f"q{n}": [True] * 2 + [False] * 10 for n in range(9)}
+    (found,) = gates(prompts(9, True, True), late)
+    assert (found.only_arm_passed, found.claim) == (0, "not_different")
+    (turned,) = gates(late, prompts(9, True, True))
+    assert (turned.only_reference_passed, turned.claim) == (0, "not_different")
+
+
+def parted(events: int, tokens: int, prompts: int = 20) -> Parted:
+    return Parted(events=events, tokens=tokens, prompts=prompts, per_1000_tokens=None, interval=None)
 
 
 def loss(ours: Parted, control: Parted | None, against: str = "base") -> ArmFigures:
@@ -112,6 +120,26 @@ def test_divergence_is_held_against_the_reference_s_own() -> None:
     (alone,) = loss_contrasts(loss(parted(12, 2000), None))
     assert (alone.claim, alone.p_value) == ("insufficient_evidence", None)
     assert "no control ran" in alone.why
+
+
+@pytest.mark.parametrize(
+    ("ours", "control"),
+    [
+        (parted(5, 50, prompts=5), parted(0, 4000)),
+        (parted(12, 2000), parted(0, 4000, prompts=1)),
+    ],
+)
+def test_divergence_of_a_few_prompts_is_too_little(ours: Parted, control: Parted) -> None:
+    (found,) = loss_contrasts(loss(ours, control))
+    assert (found.claim, found.p_value) == ("insufficient_evidence", None)
+    assert "6 are the minimum" in found.why
+
+
+def test_an_arm_that_diverges_less_than_the_reference_from_itself_is_no_different() -> None:
+    (found,) = loss_contrasts(loss(parted(0, 4000), parted(8, 2000)))
+    assert found.p_value is not None
+    assert found.p_value < 0.05
+    assert found.claim == "not_different"
 
 
 def test_a_reference_is_not_contrasted_with_itself() -> None:

@@ -14,6 +14,11 @@ def test_over_a_thousand_campaigns_without_an_effect_false_claims_stay_at_what_i
     assert found.winners <= ALPHA * found.campaigns
 
 
+def test_more_boots_on_one_side_are_no_difference() -> None:
+    for world in (World(boots=4, arm_boots=1), World(boots=1, arm_boots=4)):
+        assert simulate(world, range(150)).verdicts.share <= ALPHA
+
+
 def test_a_boot_is_not_taken_for_the_arm() -> None:
     once = simulate(World(boot_spread=0.2), range(60))
     assert once.speed.different > 0

@@ -32,6 +32,8 @@ class World:
     prompts: int = 10
     runs: int = 2
     boots: int = 1
+    """Of the reference; of the arm too, unless it has a number of its own."""
+    arm_boots: int | None = None
     noise: float = 0.03
     boot_spread: float = 0.0
     interaction: float = 0.02
@@ -105,7 +107,8 @@ def _arm(
     shift = math.log(world.effect) if ours else 0.0
     own = {prompt: shift + (chance.gauss(0, world.interaction) if ours else 0.0) for prompt in pace}
     figures, passes = [], []
-    for boot in range(world.boots):
+    boots = world.arm_boots if ours and world.arm_boots is not None else world.boots
+    for boot in range(boots):
         boot_shift = chance.gauss(0, world.boot_spread)
         for prompt, at in pace.items():
             for _ in range(world.runs):
@@ -142,13 +145,16 @@ def _parted(chance: random.Random, per_1000: float, prompts: int = 20, cap: int 
         until = math.ceil(chance.expovariate(per_1000 / 1000)) if per_1000 else cap + 1
         events += until <= cap
         tokens += min(until, cap)
-    return Parted(events=events, tokens=tokens, per_1000_tokens=1000 * events / tokens, interval=None)
+    rate = 1000 * events / tokens
+    return Parted(events=events, tokens=tokens, prompts=prompts, per_1000_tokens=rate, interval=None)
 
 
 WORLDS = {
     "nothing planted, one boot each": World(),
     "nothing planted, boots differ by 3%, one boot each": World(boot_spread=0.03),
     "nothing planted, boots differ by 3%, four boots each": World(boot_spread=0.03, boots=4),
+    "nothing planted, one boot against four of the reference": World(boots=4, arm_boots=1),
+    "nothing planted, four boots against one of the reference": World(arm_boots=4),
     "nothing planted, boots differ by 20%, one boot each": World(boot_spread=0.2),
     "nothing planted, boots differ by 20%, four boots each": World(boot_spread=0.2, boots=4),
     **{f"{effect - 1:+.0%} speed": World(effect=effect) for effect in (1.03, 1.05, 1.1, 1.2, 1.35)},
@@ -166,13 +172,13 @@ def main() -> None:
     print(
         f"{len(seeds)} campaigns of each; share of claims that say `different` (and that name the arm alone)"
     )
-    print(f"{'':54}{'speed':>16}{'verdicts':>16}{'divergence':>16}{'any claim':>11}{'a winner':>10}")
+    print(f"{'':57}{'speed':>16}{'verdicts':>16}{'divergence':>16}{'any claim':>11}{'a winner':>10}")
     for says, world in WORLDS.items():
         found = simulate(world, seeds)
         tallies = (found.speed, found.verdicts, found.divergence)
         shares = [f"{one.share:.1%} ({one.share_of_the_arm:.1%})" for one in tallies]
         any_claim, winner = found.with_any / found.campaigns, found.winners / found.campaigns
-        print(f"{says:54}" + "".join(f"{s:>16}" for s in shares) + f"{any_claim:>11.1%}{winner:>10.1%}")
+        print(f"{says:57}" + "".join(f"{s:>16}" for s in shares) + f"{any_claim:>11.1%}{winner:>10.1%}")
 
 
 if __name__ == "__main__":

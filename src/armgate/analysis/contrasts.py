@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 
 from armgate.analysis.floors import medians_by_prompt
@@ -27,6 +27,7 @@ from armgate.model.comparison import (
     LossContrast,
     LossFigures,
     NoiseFloor,
+    Parted,
     PassFail,
 )
 from armgate.model.intervals import LEVEL
@@ -34,7 +35,7 @@ from armgate.model.measures import Interval
 
 SPEED_TEST = "Wilcoxon signed rank over prompts, log ratios, two-sided"
 GATE_TEST = "exact McNemar over prompts, two-sided"
-LOSS_TEST = "exact conditional test of two Poisson rates, two-sided"
+LOSS_TEST = "conditional test of two Poisson rates, two-sided"
 NO_CONTROL = "no control ran, so a difference cannot be attributed to the arm"
 
 
@@ -136,8 +137,8 @@ def _attributed(ours: Sequence[float], theirs: Sequence[float]) -> AttributedTo:
 def _gate_contrast(
     arm: ArmFigures, against: ArmFigures, gate: str, kind: str, floors: Sequence[FlipFloor]
 ) -> GateContrast:
-    ours, theirs = _by_prompt(arm.passes, gate, kind), _by_prompt(against.passes, gate, kind)
-    both = ours.keys() & theirs.keys()
+    ours, theirs = _alike_often(_by_prompt(arm.passes, gate, kind), _by_prompt(against.passes, gate, kind))
+    both = ours.keys()
     up = sum(ours[prompt] and not theirs[prompt] for prompt in both)
     down = sum(theirs[prompt] and not ours[prompt] for prompt in both)
     p_value = mcnemar_p(up, down) if len(both) >= MINIMUM_PAIRS else None
@@ -161,13 +162,30 @@ def _gate_contrast(
     )
 
 
-def _by_prompt(passes: Sequence[PassFail], gate: str, kind: str) -> dict[str, bool]:
-    """Prompt -> whether all its samples passed, over all boots."""
-    found: dict[str, bool] = {}
-    for one in passes:
+def _by_prompt(passes: Sequence[PassFail], gate: str, kind: str) -> dict[str, list[bool]]:
+    """Prompt -> its samples' verdicts, by boot and number of the sample."""
+    found: dict[str, list[bool]] = {}
+    for one in sorted(passes, key=_place):
         if (one.gate, one.kind) == (gate, kind):
-            found[one.prompt] = found.get(one.prompt, True) and one.passed
+            found.setdefault(one.prompt, []).append(one.passed)
     return found
+
+
+def _place(one: PassFail) -> tuple[int, int, str]:
+    """Numbers of samples have no leading zeros, so a longer name of one prompt is a later sample."""
+    return one.boot, len(one.sample), one.sample
+
+
+def _alike_often(
+    ours: Mapping[str, Sequence[bool]], theirs: Mapping[str, Sequence[bool]]
+) -> tuple[dict[str, bool], dict[str, bool]]:
+    """Whether each prompt that both have passed every time, over equally many first samples of each side.
+
+    All of eight samples pass less often than all of two, whatever the arms.
+    """
+    counts = {prompt: min(len(ours[prompt]), len(theirs[prompt])) for prompt in ours if prompt in theirs}
+    mine = {prompt: all(ours[prompt][:n]) for prompt, n in counts.items()}
+    return mine, {prompt: all(theirs[prompt][:n]) for prompt, n in counts.items()}
 
 
 def _boot_shares(arm: ArmFigures, gate: str, kind: str) -> list[float]:
@@ -195,18 +213,7 @@ def _gate_claim(
 
 def _loss_contrast(name: str, figures: LossFigures) -> LossContrast:
     arm, control = figures.arm, figures.control
-    claim: Claim
-    p_value = None
-    if control is None or not control.tokens or not arm.tokens:
-        claim = "insufficient_evidence"
-        why = NO_CONTROL if control is None or not control.tokens else "no tokens were compared"
-    else:
-        p_value = rates_p(arm.events, arm.tokens, control.events, control.tokens)
-        claim = "different" if p_value <= ALPHA else "not_different"
-        why = (
-            f"{arm.events} divergences in {arm.tokens} tokens, the reference against itself "
-            f"{control.events} in {control.tokens}, p = {p_value:.3g}"
-        )
+    claim, why, p_value = _loss_claim(arm, control)
     return LossContrast(
         gate=figures.gate,
         arm=name,
@@ -219,3 +226,20 @@ def _loss_contrast(name: str, figures: LossFigures) -> LossContrast:
         why=why,
         attributed_to="arm_or_boot" if claim == "different" else None,
     )
+
+
+def _loss_claim(arm: Parted, control: Parted | None) -> tuple[Claim, str, float | None]:
+    """An arm that parts from its reference less often than that from itself is no worse a copy of it."""
+    if control is None or not control.tokens:
+        return "insufficient_evidence", NO_CONTROL, None
+    prompts = min(arm.prompts, control.prompts)
+    if prompts < MINIMUM_PAIRS or not arm.tokens:
+        why = f"{prompts} prompts compared by token on both sides, {MINIMUM_PAIRS} are the minimum"
+        return "insufficient_evidence", why, None
+    p_value = rates_p(arm.events, arm.tokens, control.events, control.tokens)
+    above = arm.events * control.tokens > control.events * arm.tokens
+    why = (
+        f"{arm.events} divergences in {arm.tokens} tokens, the reference against itself "
+        f"{control.events} in {control.tokens}, p = {p_value:.3g}"
+    )
+    return "different" if p_value <= ALPHA and above else "not_different", why, p_value

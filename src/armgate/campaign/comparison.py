@@ -211,6 +211,7 @@ def _parted(divergence: Json) -> Parted | None:
     return Parted(
         events=round(rate["value"] * rate["n"] / 1000),
         tokens=rate["n"],
+        prompts=divergence.get("prompts", 0),
         per_1000_tokens=rate["value"],
         interval=Interval.model_validate({"high": None, **interval}),
     )

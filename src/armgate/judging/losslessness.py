@@ -43,6 +43,7 @@ def divergence_of(pairs: Iterable[PairComparison]) -> Divergence:
     share = counted["identical"] / judged if judged else None
     return Divergence(
         pairs=kept,
+        prompts=len({_probe(pair.sample) for pair in by_ids}),
         identical=counted["identical"],
         diverged=counted["diverged"],
         void=counted["void"],

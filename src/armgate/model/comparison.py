@@ -42,6 +42,8 @@ class Parted(Frozen):
 
     events: int
     tokens: int
+    prompts: int
+    """Prompts that were compared by token id; their repeats are no further ones."""
     per_1000_tokens: float | None
     interval: Interval | None
 

@@ -273,6 +273,8 @@ class Divergence(Frozen):
     """Two sides over all their prompts. The rate's exposure ends at each first divergence."""
 
     pairs: tuple[PairComparison, ...]
+    prompts: int
+    """Prompts compared by token id, however often each was sent."""
     identical: int
     diverged: int
     void: int
