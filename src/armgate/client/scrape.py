@@ -6,6 +6,8 @@ from typing import NamedTuple, TypeAlias
 
 import httpx
 
+from armgate.small_answers import NoWholeAnswer, whole_answer
+
 HttpClient: TypeAlias = httpx.AsyncClient
 """The client that probes are sent with, for callers that only pass it on."""
 
@@ -23,7 +25,7 @@ class Scrape(NamedTuple):
 async def scrape(http: HttpClient, url: str) -> Scrape:
     """`GET url`. A server without metrics is a fact about it, not a failure."""
     try:
-        answer = await http.get(url, timeout=DEADLINE_S)
-    except httpx.HTTPError as error:
+        answer = await whole_answer(http.stream("GET", url, timeout=DEADLINE_S), DEADLINE_S)
+    except (httpx.HTTPError, NoWholeAnswer) as error:
         return Scrape(None, b"", f"{type(error).__name__}: {error}")
-    return Scrape(answer.status_code, answer.content, None)
+    return Scrape(answer.status, answer.body, None)

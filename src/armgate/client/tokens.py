@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 import httpx
 
 from armgate.model.base import Json
+from armgate.small_answers import NoWholeAnswer, whole_answer
 
 DEADLINE_S = 300.0
 """A server that prefills a long prompt meanwhile may take its time to tokenize."""
@@ -36,12 +37,13 @@ class Tokenizing:
     async def post(self, path: str, body: Mapping[str, Json]) -> dict[str, Json]:
         """The JSON object that the server answers with status 200, or CountUnavailable."""
         try:
-            answer = await self.http.post(f"{self.url}{path}", json=dict(body), timeout=DEADLINE_S)
-            read = answer.json() if answer.status_code == 200 else None
-        except (httpx.HTTPError, ValueError) as error:
+            request = self.http.stream("POST", f"{self.url}{path}", json=dict(body), timeout=DEADLINE_S)
+            answer = await whole_answer(request, DEADLINE_S)
+            read = answer.json() if answer.status == 200 else None
+        except (httpx.HTTPError, NoWholeAnswer, ValueError) as error:
             raise CountUnavailable(f"{path} gave no answer: {type(error).__name__}: {error}") from None
         if not isinstance(read, dict):
-            raise CountUnavailable(f"{path} answered {answer.status_code} without an object")
+            raise CountUnavailable(f"{path} answered {answer.status} without an object")
         return read
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 
-from armgate.model.base import Json
+from armgate.small_answers import Answer, NoWholeAnswer, whole_answer
 
 DEADLINE_S = 30.0
 
@@ -18,20 +18,20 @@ async def reset_prefix_cache(http: httpx.AsyncClient, url: str, path: str | None
     if path is None:
         return "the engine has no way to empty its prefix cache"
     try:
-        answer = await http.post(f"{url}{path}", timeout=DEADLINE_S)
-    except httpx.HTTPError as error:
+        answer = await whole_answer(http.stream("POST", f"{url}{path}", timeout=DEADLINE_S), DEADLINE_S)
+    except (httpx.HTTPError, NoWholeAnswer) as error:
         return f"{path}: {type(error).__name__}: {error}"
-    if answer.status_code != 200:
-        return f"{path} answered HTTP {answer.status_code}"
+    if answer.status != 200:
+        return f"{path} answered HTTP {answer.status}"
     if _success(answer) is False:
-        return f"{path} answered HTTP 200 and {answer.text[:200]}"
+        return f"{path} answered HTTP 200 and {answer.body[:200].decode(errors='replace')}"
     return None
 
 
-def _success(answer: httpx.Response) -> bool | None:
+def _success(answer: Answer) -> bool | None:
     """What the body says; older servers say nothing in it."""
     try:
-        body: Json = answer.json()
+        body = answer.json()
     except ValueError:
         return None
     found = body.get("success") if isinstance(body, dict) else None

@@ -18,6 +18,7 @@ from armgate.engines.server import Listener, Server
 from armgate.errors import BootError
 from armgate.model.arms import Deadlines
 from armgate.model.base import Json
+from armgate.small_answers import Answer, NoWholeAnswer, whole_answer
 
 POLL_S = 0.5
 PATIENCE_S = 5.0
@@ -89,13 +90,13 @@ class _Wait:
     async def _healthy(self) -> bool:
         try:
             # Either path may answer long before the other: SGLang's list of models, others' `/health`.
-            answers = [await self.http.get(path) for path in (self.engine.health, MODELS) if path]
-            statuses = [answer.status_code for answer in answers]
+            answers = [await _get(self.http, path) for path in (self.engine.health, MODELS) if path]
+            statuses = [answer.status for answer in answers]
         except httpx.ConnectError as error:
             if self.server.attached:
                 raise BootError("unreachable", f"nothing answers at {self.server.url}: {error}") from None
             return False
-        except httpx.HTTPError:
+        except (httpx.HTTPError, NoWholeAnswer):
             return False
         if set(statuses) & {401, 403}:
             raise BootError(
@@ -169,10 +170,14 @@ def refuse_other_root(entry: Mapping[str, Json], repository: str | None) -> None
 
 async def _json(http: httpx.AsyncClient, path: str) -> Json:
     try:
-        answer = await http.get(path)
-        return answer.json() if answer.status_code == 200 else None
-    except (httpx.HTTPError, ValueError):
+        answer = await _get(http, path)
+        return answer.json() if answer.status == 200 else None
+    except (httpx.HTTPError, NoWholeAnswer, ValueError):
         return None
+
+
+async def _get(http: httpx.AsyncClient, path: str) -> Answer:
+    return await whole_answer(http.stream("GET", path), PATIENCE_S)
 
 
 def listens(statuses: Sequence[int]) -> bool:
