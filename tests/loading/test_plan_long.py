@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,28 @@ import pytest
 from armgate.campaign.known import known
 from armgate.engines.registry import ENGINES
 from armgate.errors import DeclarationError
+from armgate.judging.checks import CHECKS
+from armgate.judging.kinds.responds import Responds
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
+from armgate.model.gates import Gate
 from armgate.model.plan import Plan
 from support.stand_in import SmallWorkspace, register
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE: dict[str, Any] = {"question": "Which?", "markers": [{"id": "code"}]}
+
+
+LINES: dict[str, Any] = {**RECIPE, "lines": 3}
+NO_MARKERS: dict[str, Any] = {"question": "Which?", "lines": 3}
+PLAIN = {"id": "p", "prompt": "hello"}
+
+
+class SendsNothing(Responds):
+    """A check that would be content without a probe."""
+
+    def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
+        return ()
 
 
 @pytest.fixture
@@ -124,11 +139,20 @@ CELL = {"lengths": [9], "depths": [0]}
         ({"haystack": {**RECIPE, "lines": 3, "markers": [{"id": "a", "sentence": "x"}]}}, "not contain"),
         ({"haystack": {**RECIPE, "target_tokens": "all"}}, "target_tokens"),
         ({"probes": [{"id": "p", "haystack": RECIPE}]}, "exactly one of target_tokens and lines"),
+        ({"haystack": LINES, "probes": [PLAIN]}, "the haystack makes the probes .* beside it stand p"),
+        ({"probes": [PLAIN, {"id": "q", "haystack": LINES}]}, "without a haystack ask for nothing: p$"),
+        ({"haystack": NO_MARKERS, "ask": "one_each", "answer": "json_array"}, "one_each of no markers"),
+        ({"probes": [{"id": "q", "haystack": LINES}], "ask": "one_each"}, "and there is none"),
+        ({"check": "responds", "probes": [PLAIN], "haystack": LINES}, "'responds' does not read it"),
+        ({"check": "responds", "probes": [PLAIN], "ask": "one_each"}, "'ask' is of check 'retrieval'"),
+        ({"check": "responds", "probes": [PLAIN], "answer": "text"}, "'answer' is of check 'retrieval'"),
+        ({"check": "sends-nothing"}, "would send nothing"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_where_it_was_written(
-    small: SmallWorkspace, gate: dict[str, Any], says: str
+    small: SmallWorkspace, gate: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setitem(CHECKS, "sends-nothing", SendsNothing())
     with pytest.raises(DeclarationError, match=says) as refused:
         planned(small, **gate)
     assert "small.yaml:" in str(refused.value)

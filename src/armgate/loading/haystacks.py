@@ -15,6 +15,9 @@ from armgate.model.haystack import CorpusFiller, HaystackFile, HaystackSpec
 
 FOLDER = "gates/haystacks"
 
+RETRIEVAL_ONLY = frozenset({"haystack", "ask", "answer"})
+"""Fields of a gate that no other check reads; a probe's own haystack is for all of them."""
+
 
 def named_haystack(workspace: Workspace, name: str) -> tuple[HaystackSpec, Path]:
     """The recipe that a ladder names, and its file. Raises DeclarationError with file, line and field."""
@@ -29,7 +32,10 @@ def named_haystack(workspace: Workspace, name: str) -> tuple[HaystackSpec, Path]
 
 
 def recipe_problems(gate: Gate) -> Iterator[tuple[str, str]]:
-    """(field, message) for a gate whose haystack has no length, or whose sweep has nothing to sweep."""
+    """(field, message) for a haystack without a length, and for what only retrieval gates read."""
+    if gate.check != "retrieval":
+        for field in sorted(gate.model_fields_set & RETRIEVAL_ONLY):
+            yield field, f"{field!r} is of check 'retrieval'; {gate.check!r} does not read it"
     if gate.sweep is not None and gate.check != "retrieval":
         yield "sweep", f"a sweep is of check 'retrieval'; {gate.check!r} has grids"
     if isinstance(gate.haystack, HaystackSpec) and gate.sweep is None and not gate.haystack.has_length:

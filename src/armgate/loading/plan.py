@@ -164,6 +164,9 @@ class _GateBuilder:
         if len(self.problems) > before:
             return None
         full = expanded(gate, self._task_prompt(task) if task is not None and not gate.probes else None)
+        if not full.probes:
+            self._refuse(where, f"gate {gate.id!r} would send nothing, so it could judge nothing")
+            return None
         probes = [self._probe(where, full, number) for number in range(len(full.probes))]
         kept = tuple(probe.planned for probe in probes if probe is not None)
         return PlannedGate(

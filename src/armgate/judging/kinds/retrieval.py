@@ -35,7 +35,7 @@ class Retrieval:
             specs.append(gate.haystack)
         if not specs and gate.haystack is None:
             return [("haystack", f"check {gate.check!r} needs 'haystack'")]
-        return [*_sweep_problems(gate), *_answer_problems(gate, specs)]
+        return [*_source_problems(gate), *_sweep_problems(gate), *_answer_problems(gate, specs)]
 
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
         lengths = {sample.id: length_of(sample) for sample in evidence.samples}
@@ -60,6 +60,20 @@ class Retrieval:
 
 def length_of(sample: Sample) -> PromptLength:
     return PromptLength.of(sample.context, sample.response.usage)
+
+
+def _source_problems(gate: Gate) -> Iterator[tuple[str, str]]:
+    """Every prompt is a haystack, and a marker that is declared is asked for."""
+    plain = [probe.id for probe in gate.probes if gate.haystack is not None or probe.haystack is None]
+    if plain and gate.haystack is not None:
+        yield "probes", f"the haystack makes the probes of its gate; beside it stand {', '.join(plain)}"
+    elif plain:
+        yield "probes", f"probes without a haystack ask for nothing: {', '.join(plain)}"
+    if gate.ask == "one_each":
+        if gate.haystack is None:
+            yield "ask", "one_each divides the gate's own haystack, and there is none"
+        elif isinstance(gate.haystack, HaystackSpec) and not gate.haystack.markers:
+            yield "ask", "one_each of no markers asks nothing: ask: together"
 
 
 def _sweep_problems(gate: Gate) -> Iterator[tuple[str, str]]:
