@@ -18,9 +18,10 @@ from armgate.model.plan import Plan
 
 ALWAYS = (
     Clause.model_validate({"finish": {"reason": "stop", "below_cap": True}}),
-    Clause.model_validate({"no_degeneration": {}}),
+    Clause.model_validate({"no_degeneration": {"unit": 2000}}),
 )
-"""What every long generation is held to: it ends by itself, and it does not go round in circles."""
+"""What every long generation is held to, whatever its contract allows: it ends by itself, and it does not go
+round in circles, be the circle a whole paragraph."""
 
 SHORTEST_CAP = 64
 """Texts below so many tokens may well have the same length by chance."""
@@ -58,11 +59,10 @@ def _contract(sample: Sample, gate: Gate, plan: Plan) -> Contract | None:
 
 def _judged(sample: Sample, contract: Contract | None) -> SampleVerdict:
     subject = Subject.of_exchange(sample.exchange, sample.response)
-    stated = set() if contract is None else {clause.name for clause in contract.clauses}
-    violations = [v for c in ALWAYS if c.name not in stated for v in clause_violations(c, subject)]
+    violations = [v for clause in ALWAYS for v in clause_violations(clause, subject)]
     detail: dict[str, Json] = {}
     if contract is not None:
-        violations += judge_contract(contract, subject)
+        violations += [v for v in judge_contract(contract, subject) if v not in violations]
         detail = {"contract": contract.id, "tolerances": tolerances(contract)}
     if violations:
         return failed(sample, *violations, cause=cause_of(subject, violations), **detail)
@@ -83,22 +83,25 @@ def _length(sample: Sample) -> dict[str, Json]:
 
 
 def _capped_silently(samples: Sequence[Sample]) -> dict[str, SampleVerdict]:
-    """Different prompts that all stop at the same token: a cap that the server keeps to itself.
+    """Every long answer, to different prompts, stops at the same token: a cap that the server keeps to itself.
 
-    Such a stop is called natural and is none, so it carries no verdict.
+    Such a stop is called natural and is none, so it carries no verdict. Two of many may agree by chance.
     """
-    ends: dict[int, list[Sample]] = {}
-    for sample in samples:
-        usage = sample.response.usage
-        tokens = usage.completion_tokens if usage is not None else None
-        if tokens is not None and tokens >= SHORTEST_CAP and sample.response.finish_reason == "stop":
-            ends.setdefault(tokens, []).append(sample)
-    return {
-        sample.id: _capped(sample, tokens)
-        for tokens, alike in ends.items()
-        if len({s.probe.id for s in alike}) > 1 and len({s.response.content for s in alike}) > 1
-        for sample in alike
-    }
+    long = {sample.id: tokens for sample in samples if (tokens := _natural_tokens(sample)) >= SHORTEST_CAP}
+    alike = [sample for sample in samples if sample.id in long]
+    if len(set(long.values())) != 1 or len({s.probe.id for s in alike}) < 2:
+        return {}
+    if len({s.response.content for s in alike}) < 2:
+        return {}
+    return {sample.id: _capped(sample, long[sample.id]) for sample in alike}
+
+
+def _natural_tokens(sample: Sample) -> int:
+    """Tokens of an answer that is said to have stopped by itself; 0 where it did not or none were counted."""
+    usage = sample.response.usage
+    if usage is None or sample.response.finish_reason != "stop":
+        return 0
+    return usage.completion_tokens or 0
 
 
 def _capped(sample: Sample, tokens: int) -> SampleVerdict:
