@@ -1,10 +1,14 @@
 """Pins: what is on disk is what was asked for, or the difference is told."""
 
+import asyncio
 import hashlib
+import os
 from pathlib import Path
 
+import psutil
 import pytest
 
+from armgate.engines import pins
 from armgate.engines.digests import tree_digest
 from armgate.engines.hub import cache_folder
 from armgate.engines.pins import check_directory, check_file, check_hub, package_versions
@@ -107,5 +111,62 @@ async def test_package_versions_are_asked_of_the_environment_itself() -> None:
 
     import pydantic
 
-    versions = await package_versions(Path(sys.executable), ["pydantic", "no-such-package"])
+    versions = await package_versions(Path(sys.executable), ["pydantic", "no-such-package"], os.environ)
     assert versions == {"pydantic": pydantic.VERSION, "no-such-package": None}
+
+
+@pytest.fixture
+def never_telling(tmp_path: Path) -> Path:
+    """An interpreter that starts a program which holds its output, writes that one's id and waits."""
+    script = tmp_path / "python"
+    lines = ("#!/bin/sh", "cd ${0%/*}", "sleep 300 &", 'echo "$! $MARK" > new', "mv new told", "wait", "")
+    script.write_text("\n".join(lines))
+    script.chmod(0o755)
+    return script
+
+
+async def told(script: Path) -> list[str]:
+    async with asyncio.timeout(20):
+        while not (file := script.with_name("told")).exists():
+            await asyncio.sleep(0.02)
+    return file.read_text().split()
+
+
+async def has_ended(pid: int) -> bool:
+    async with asyncio.timeout(20):
+        while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            await asyncio.sleep(0.02)
+    return True
+
+
+@pytest.mark.anyio
+async def test_an_interpreter_that_tells_nothing_is_given_up_and_ended(
+    never_telling: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pins, "DEADLINE_S", 1.0)
+    with pytest.raises(BootError, match="tells no versions within 1 s") as caught:
+        await package_versions(never_telling, ["pydantic"], {**os.environ, "MARK": "marked"})
+    assert caught.value.cause == "engine_missing"
+    pid, mark = await told(never_telling)
+    assert mark == "marked"
+    assert await has_ended(int(pid))
+
+
+@pytest.mark.anyio
+async def test_a_cancelled_question_leaves_no_program(never_telling: Path) -> None:
+    asking = asyncio.create_task(package_versions(never_telling, ["pydantic"], os.environ))
+    pid, *_ = await told(never_telling)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await has_ended(int(pid))
+
+
+@pytest.mark.anyio
+async def test_what_is_no_list_of_versions_is_told_as_the_engine_s_fault(tmp_path: Path) -> None:
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\necho api_key=sk-abcdefghijkl\n")
+    script.chmod(0o755)
+    with pytest.raises(BootError, match=r"printed b'api_key=\*") as caught:
+        await package_versions(script, ["pydantic"], os.environ)
+    assert caught.value.cause == "engine_missing"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from armgate.engines.protocol import Located
 from armgate.errors import BootError
 from armgate.model.base import Json
 from armgate.model.pins import DirectoryPin, FilePin, HfPin, PackagesPin, Pin, PinCheck, PinState
+from armgate.model.redaction import redacted
 
 PROGRAM = """
 import importlib.metadata, json, sys
@@ -25,6 +29,12 @@ for name in sys.argv[1:]:
 print(json.dumps(out))
 """
 """What an interpreter is given to tell the versions of the distributions named as its arguments."""
+
+
+DEADLINE_S = 60.0
+"""For an interpreter to start, on a slow disk too, and to tell its versions."""
+END_S = 5.0
+SHOWN_BYTES = 2000
 
 
 def locate(name: str, pin: Pin, root: Path) -> Located:
@@ -75,19 +85,49 @@ def unseen(role: str, name: str, pin: Pin, why: str, observed: dict[str, Json] |
     return _check(role, name, pin, observed, PinState.UNVERIFIED, why)
 
 
-async def package_versions(python: Path, names: list[str]) -> dict[str, str | None]:
-    """Versions of packages inside an engine's environment, asked of its own interpreter."""
+async def package_versions(
+    python: Path, names: list[str], environment: Mapping[str, str]
+) -> dict[str, str | None]:
+    """Versions of packages inside an engine's environment, asked of its own interpreter.
+
+    `environment` carries the boot's marks, so that a program that outlives a crash here can be found.
+    """
     try:
         process = await asyncio.create_subprocess_exec(
-            str(python), "-I", "-c", PROGRAM, *names, stdout=asyncio.subprocess.PIPE
-        )
-        out, _ = await process.communicate()
+            str(python), "-I", "-c", PROGRAM, *names,
+            stdout=asyncio.subprocess.PIPE, env=environment, start_new_session=True,
+        )  # fmt: skip
     except OSError as error:
         raise BootError("engine_missing", f"{python} cannot be run: {error.strerror}") from None
+    try:
+        async with asyncio.timeout(DEADLINE_S):
+            out, _ = await process.communicate()
+    except TimeoutError:
+        raise BootError("engine_missing", f"{python} tells no versions within {DEADLINE_S:g} s") from None
+    finally:
+        await _end(process)
     if process.returncode != 0:
         raise BootError("engine_missing", f"{python} cannot be run: exit code {process.returncode}")
-    versions: dict[str, str | None] = json.loads(out)
+    try:
+        versions: dict[str, str | None] = json.loads(out)
+    except ValueError:
+        shown = redacted(out)[:SHOWN_BYTES]
+        raise BootError(
+            "engine_missing", f"{python} is no Python interpreter: it printed {shown!r}"
+        ) from None
     return versions
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Kill what still runs of a program in a session of its own: `python` may be a script that starts one."""
+    assert process.stdout is not None
+    if process.returncode is not None and process.stdout.at_eof():
+        return  # nobody holds its output open, and its id may be another's by now
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(END_S):
+            await process.wait()
 
 
 def compare_packages(
@@ -114,7 +154,7 @@ async def check_pin(
 ) -> PinCheck:
     """One pin of an arm that a local program will use, with the environment that it will have."""
     if isinstance(pin, PackagesPin):
-        seen = await package_versions(python, sorted(pin.packages))
+        seen = await package_versions(python, sorted(pin.packages), environment)
         return compare_packages(role, name, pin, seen, "importlib.metadata inside the engine's environment")
     return await asyncio.to_thread(check_files, role, name, pin, root, environment)
 

@@ -28,6 +28,8 @@ from armgate.model.redaction import LogMask
 GONE = (docker.errors.DockerException, requests.exceptions.RequestException, OSError)
 """What the SDK raises, its HTTP library and the socket below it included."""
 
+SHOWN_BYTES = 2000
+
 
 @contextlib.contextmanager
 def docker_errors(cause: str) -> Iterator[None]:
@@ -42,6 +44,7 @@ class DockerHost:
     """The engine that a launcher names, else the environment's."""
 
     def __init__(self, launcher: ContainerLauncher, timeout_s: float) -> None:
+        self._timeout_s = timeout_s
         with docker_errors("docker_unavailable"):
             if launcher.host is None:
                 self.client = from_environment(int(timeout_s))
@@ -74,21 +77,23 @@ class DockerHost:
             return [seen_image(image.attrs) for image in self.client.images.list(name=pin.image)]
 
     def output(self, image: str, words: list[str], options: dict[str, Any]) -> Json:
-        """What a short-lived container prints, as JSON."""
+        """What a container prints, as JSON; it has the time of any request to end, and is removed."""
         with docker_errors("engine_missing"):
             container = self.client.containers.create(
                 image, entrypoint=words[:1], command=words[1:], network_mode="none", **options
             )
             try:
                 container.start()
-                container.wait()
+                container.wait(timeout=self._timeout_s)  # without one the SDK waits for ever
                 said = container.logs(stdout=True, stderr=False)
             finally:
                 container.remove(force=True, v=True)
         try:
             return json.loads(said)
         except ValueError:
-            raise BootError("engine_missing", f"{words[0]} in the image printed {said!r}") from None
+            mask = LogMask(options.get("environment", {}))
+            shown = (mask.feed(said) + mask.flush())[:SHOWN_BYTES]
+            raise BootError("engine_missing", f"{words[0]} in the image printed {shown!r}") from None
 
     def start(self, image: str, words: list[str], options: dict[str, Any]) -> Container:
         """A running container; one that was made and cannot start is removed."""

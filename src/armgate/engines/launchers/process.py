@@ -34,12 +34,12 @@ class Process:
 
     async def observe(self, launch: Launch) -> Observed:
         python = _python(launch)
-        environment = {**inherited_environment(), **_launcher(launch).env}
+        environment = {**inherited_environment(), **_launcher(launch).env, **marks(launch.label)}
         pins = [
             await check_pin(role, name, launch.pins[name], launch.root, python, environment)
             for role, name in pin_roles(launch.arm)
         ]
-        versions = await package_versions(python, list(launch.engine.packages))
+        versions = await package_versions(python, list(launch.engine.packages), environment)
         return Observed(tuple(pins), {name: seen for name, seen in versions.items() if seen is not None})
 
     @contextlib.asynccontextmanager
