@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armgate.judging.retrieval import ECHO_WINDOW, echoed_spans, score_retrieval, whole_spans
+from armgate.judging.retrieval import ECHO_WINDOW, echoed_spans, score_retrieval, shape_of_any, whole_spans
 from armgate.model.outcome import Family
 from armgate.model.response import Response
 
@@ -138,3 +138,14 @@ def test_every_span_holds_the_marker(before: str, after: str) -> None:
     raw = content.encode("utf-8", "surrogatepass")
     for start, end in whole_spans(content, MARKER):
         assert raw[start:end] == MARKER.encode()
+
+
+@pytest.mark.parametrize("patterns", [("{word}-##", "{word}-####"), ("{word}-####", "{word}-##")])
+def test_a_marker_that_begins_like_a_shorter_one_is_no_stranger(patterns: tuple[str, str]) -> None:
+    shape = shape_of_any(patterns)
+    score = score_retrieval(answer("VIOLET-73, AMBER-5826"), ["VIOLET-73", "AMBER-5826"], shape=shape)
+    assert score.retrieved
+    invented = score_retrieval(
+        answer("VIOLET-73, AMBER-5826, RUBY-12"), ["VIOLET-73", "AMBER-5826"], shape=shape
+    )
+    assert [text for text, _ in invented.strangers] == ["RUBY-12"]

@@ -11,7 +11,7 @@ from armgate.model.base import Json
 from armgate.model.context_depth import RetrievalStep
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.measures import Rates
-from armgate.model.outcome import Finding, Outcome, SampleVerdict
+from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict
 from armgate.model.windows import PromptLength
 
 CHUNK_SETTINGS = ("max_num_batched_tokens", "chunked_prefill_size", "ubatch_size")
@@ -56,21 +56,25 @@ def _cell(judged: Sequence[tuple[Sample, SampleVerdict]], lengths: Mapping[str, 
         return {"served_tokens": None, "n": 0}
     first = judged[0][0]
     outcomes = [verdict.outcome for _, verdict in judged]
+    causes = [verdict.cause for _, verdict in judged if verdict.cause is not None]
     placed = first.context.get("markers") or [{}]
     return {
         "served_tokens": lengths[first.id].actual,
         "marker_token": placed[0].get("token_offset"),
         "n": len(judged),
         **{str(outcome): outcomes.count(outcome) for outcome in Outcome if outcome in outcomes},
+        "wrong": sum(_is_wrong(verdict) for _, verdict in judged),
+        "causes": {cause: causes.count(cause) for cause in sorted(set(causes))},
     }
 
 
 def _broken_off(evidence: GateEvidence, rows: Sequence[Json]) -> list[Finding]:
-    hits: dict[int, list[int]] = {}
+    """By the length asked: the server counts cells of one length a token or two apart."""
+    hits: dict[Json, list[int]] = {}
     for row in rows:
-        right, wrong = row.get("passed", 0), row.get("failed", 0)
-        if row["served_tokens"] is not None and right + wrong:
-            tally = hits.setdefault(row["served_tokens"], [0, 0])
+        right, wrong = row.get("passed", 0), row.get("wrong", 0)
+        if right + wrong:
+            tally = hits.setdefault(_asked_tokens(row), [0, 0])
             tally[0] += right
             tally[1] += right + wrong
     chunk = next((evidence.arm.serve[name] for name in CHUNK_SETTINGS if name in evidence.arm.serve), None)
@@ -88,17 +92,29 @@ def _broken_off(evidence: GateEvidence, rows: Sequence[Json]) -> list[Finding]:
     return [Finding(kind=kind, message=message)]
 
 
+def _asked_tokens(row: Json) -> int:
+    """The length asked; of `window` the one that came of it."""
+    return int(row["length"] if row["length"] != "window" else row["served_tokens"] or 0)
+
+
+def _is_wrong(verdict: SampleVerdict) -> bool:
+    """Whether the answer itself failed, and not the serving of its prompt."""
+    families = {violation.family for violation in verdict.violations}
+    return verdict.outcome is Outcome.FAILED and Family.SEMANTIC in families
+
+
 def retrieval_step(rows: Sequence[DepthHits], chunk_tokens: int | None) -> RetrievalStep | None:
     """Where retrieval breaks for good, and whether the prefill chunk's size lies in that gap.
 
-    `None` where it never breaks, or never worked. A length is good from half of its answers right on.
+    `None` where it never breaks, never worked, or works again beyond a break: then no length parts right from
+    wrong. A length is good from half of its answers right on.
     """
     ordered = sorted(rows)
     good = [row for row in ordered if 2 * row.right >= row.n]
     if not good:
         return None
     beyond = [row for row in ordered if row.depth_tokens > good[-1].depth_tokens]
-    if not beyond:
+    if not beyond or len(good) + len(beyond) < len(ordered):
         return None
     last_good, first_bad = good[-1].depth_tokens, beyond[0].depth_tokens
     return RetrievalStep(

@@ -85,6 +85,11 @@ def score_retrieval(
     )
 
 
+def shape_of_any(patterns: Iterable[str]) -> str:
+    """A regular expression (RE2) for all of them, the longest first: it may begin with a shorter one."""
+    return "|".join(shape_of(one) for one in sorted(set(patterns), key=lambda one: (-len(one), one)))
+
+
 def shape_of(pattern: str) -> str:
     """A regular expression (RE2) of the strings that a marker's pattern draws."""
     signs = {"#": "[0-9]", "@": "[A-Z]"}
@@ -141,8 +146,10 @@ def _strangers(content: str, shape: str | None, known: set[str]) -> Iterator[tup
     if shape is None:
         return
     for match in re2.finditer(shape, content):
-        if match.group() not in known:
-            yield match.group(), (_bytes(content[: match.start()]), _bytes(content[: match.end()]))
+        start, end = match.span()
+        whole = not _continues(content[:start][-2:][::-1]) and not _continues(content[end : end + 2])
+        if whole and match.group() not in known:
+            yield match.group(), (_bytes(content[:start]), _bytes(content[:end]))
 
 
 def _in_order(hits: Sequence[MarkerHit]) -> bool:

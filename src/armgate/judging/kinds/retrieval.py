@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from armgate.judging.contract import clause_violations, judge_sample
 from armgate.judging.heatmap import caching, heat_map
 from armgate.judging.protocol import conclude, failed, passed, unsound
-from armgate.judging.retrieval import score_retrieval, shape_of
+from armgate.judging.retrieval import score_retrieval, shape_of_any
 from armgate.judging.subject import Subject
 from armgate.model.base import Json
 from armgate.model.contract import Clause
@@ -147,7 +147,7 @@ def _shape(sample: Sample) -> str | None:
     spec = sample.probe.haystack
     if spec is None or not spec.markers or any(marker.text is not None for marker in spec.markers):
         return None
-    return "|".join(dict.fromkeys(shape_of(marker.pattern) for marker in spec.markers))
+    return shape_of_any(marker.pattern for marker in spec.markers)
 
 
 def _filler(sample: Sample) -> str:

@@ -83,7 +83,7 @@ def _length(sample: Sample) -> dict[str, Json]:
 
 
 def _capped_silently(samples: Sequence[Sample]) -> dict[str, SampleVerdict]:
-    """Every long answer, to different prompts, stops at the same token: a cap that the server keeps to itself.
+    """Every long answer, to different prompts, stops at the same token: a cap that the server does not name.
 
     Such a stop is called natural and is none, so it carries no verdict. Two of many may agree by chance.
     """
