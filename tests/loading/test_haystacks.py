@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from armgate.errors import DeclarationError
-from armgate.loading.haystacks import corpus_file, named_haystack, refuse_unbuildable
+from armgate.loading.haystacks import corpus_file, corpus_text, named_haystack, refuse_unbuildable
 from armgate.loading.workspace import Workspace
 from armgate.model.haystack import CorpusFiller, DecoySpec, HaystackSpec, MarkerSpec
 
@@ -55,6 +55,17 @@ def test_a_corpus_is_the_pinned_one(workspace: Workspace) -> None:
         corpus_file(workspace, good.model_copy(update={"sha256": "0" * 64}))
     with pytest.raises(DeclarationError, match=r"no such file: no\.txt"):
         corpus_file(workspace, good.model_copy(update={"file": "no.txt"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [(b"caf\xe9\n", "is not UTF-8: byte 3 is 0xe9"), (b" \n \n", "white space"), (b"", "white")],
+)
+def test_a_corpus_is_text(workspace: Workspace, text: bytes, says: str) -> None:
+    (workspace.root / "book.txt").write_bytes(text)
+    filler = CorpusFiller(file="book.txt", sha256=hashlib.sha256(text).hexdigest())
+    with pytest.raises(DeclarationError, match=says):
+        corpus_text(workspace, filler)
 
 
 def test_what_cannot_become_a_text_is_refused() -> None:

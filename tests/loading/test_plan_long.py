@@ -147,6 +147,10 @@ CELL = {"lengths": [9], "depths": [0]}
         ({"check": "responds", "probes": [PLAIN], "ask": "one_each"}, "'ask' is of check 'retrieval'"),
         ({"check": "responds", "probes": [PLAIN], "answer": "text"}, "'answer' is of check 'retrieval'"),
         ({"check": "sends-nothing"}, "would send nothing"),
+        ({"haystack": LINES, "options": {"max_tokens": 0}}, "max_tokens.*greater than or equal to 1"),
+        ({"haystack": RECIPE, "sweep": {**CELL, "depths": [0.12345678, 0.12345679]}}, "probe ids used twice"),
+        ({"haystack": RECIPE, "sweep": {**CELL, "seeds": [10**80]}}, "id: "),
+        ({"haystack": {**RECIPE, "decoys": [{"of": "code", "at_tokens": 99}]}, "sweep": CELL}, "lies beyond"),
     ],
 )
 def test_what_cannot_be_sent_is_refused_where_it_was_written(

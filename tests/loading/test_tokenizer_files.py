@@ -85,3 +85,10 @@ def test_missing_and_damaged_files_are_told(tmp_path: Path) -> None:
     (made / "tokenizer.json").write_text("{}")
     with pytest.raises(UsageError):
         TokenizerFiles.load(made)
+
+
+@pytest.mark.parametrize(("config", "says"), [("{oops", "is no JSON"), ("[]", "no JSON object but a list")])
+def test_a_broken_config_is_named(tmp_path: Path, config: str, says: str) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(config)
+    with pytest.raises(UsageError, match=says):
+        TokenizerFiles.load(tmp_path)

@@ -12,6 +12,7 @@ from armgate.campaign.counting import PromptCounter, count_request, prompt_count
 from armgate.client.tokens import CountUnavailable
 from armgate.errors import UsageError
 from armgate.loading.haystack import build_haystack
+from armgate.loading.haystacks import corpus_text
 from armgate.model.base import Json
 from armgate.model.gates import Probe
 from armgate.model.haystack import CorpusFiller, CountCheck, HaystackSpec
@@ -196,4 +197,4 @@ def _with_length(runner: GateRunner, probe: Probe, spec: HaystackSpec) -> Haysta
 def _corpus(runner: GateRunner, spec: HaystackSpec) -> str | None:
     if not isinstance(spec.filler, CorpusFiller):
         return None
-    return runner.setting.workspace.path(spec.filler.file).read_text("utf-8")
+    return corpus_text(runner.setting.workspace, spec.filler)

@@ -43,15 +43,30 @@ def recipe_problems(gate: Gate) -> Iterator[tuple[str, str]]:
 
 
 def corpus_file(workspace: Workspace, filler: CorpusFiller) -> Path:
-    """The corpus, if it is the pinned one; else DeclarationError with both digests."""
+    """The corpus' file, if `corpus_text` can be made of it."""
+    corpus_text(workspace, filler)
+    return workspace.path(filler.file)
+
+
+def corpus_text(workspace: Workspace, filler: CorpusFiller) -> str:
+    """The corpus, if it is the pinned one, UTF-8 and not blank; else DeclarationError, with both digests."""
     path = workspace.path(filler.file)
     if not path.is_file():
         raise DeclarationError([Problem(None, None, None, "filler.file", f"no such file: {filler.file}")])
-    seen = digest_bytes(path.read_bytes()).removeprefix("sha256:")
+    data = path.read_bytes()
+    seen = digest_bytes(data).removeprefix("sha256:")
     if seen != filler.sha256:
         message = f"{filler.file} has sha256 {seen}, the recipe pins {filler.sha256}"
         raise DeclarationError([Problem(None, None, None, "filler.sha256", message)])
-    return path
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{filler.file} is not UTF-8: byte {error.start} is 0x{data[error.start]:02x}"
+        raise DeclarationError([Problem(None, None, None, "filler.file", message)]) from None
+    if not text.strip():
+        message = f"{filler.file} has nothing but white space"
+        raise DeclarationError([Problem(None, None, None, "filler.file", message)])
+    return text
 
 
 def refuse_unbuildable(spec: HaystackSpec) -> None:

@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 import armgate
 from armgate.errors import DeclarationError, Problem
 from armgate.loading.boots import planned_boots, replay_problems
@@ -163,7 +165,14 @@ class _GateBuilder:
             self._refuse((*where, "task"), message)
         if len(self.problems) > before:
             return None
-        full = expanded(gate, self._task_prompt(task) if task is not None and not gate.probes else None)
+        prompt = self._task_prompt(task) if task is not None and not gate.probes else None
+        try:
+            full = Gate.model_validate(expanded(gate, prompt))
+        except ValidationError as error:
+            for one in error.errors(include_url=False):
+                field = ".".join(str(part) for part in one["loc"])
+                self._refuse(where, f"implies a probe that cannot be: {field or 'probes'}: {one['msg']}")
+            return None
         if not full.probes:
             self._refuse(where, f"gate {gate.id!r} would send nothing, so it could judge nothing")
             return None

@@ -37,7 +37,7 @@ class TokenizerFiles:
     def load(cls, folder: Path, template: Path | None = None) -> TokenizerFiles:
         """Of a model's folder; `template` stands in for the folder's own. UsageError says what it lacks."""
         vocabulary = _read(folder / VOCABULARY)
-        config = json.loads(_read(folder / "tokenizer_config.json") or b"{}")
+        config = _config(folder / "tokenizer_config.json")
         text = _read(template or folder / "chat_template.jinja") or _in_config(config).encode()
         if vocabulary is None or not text:
             lacking = VOCABULARY if vocabulary is None else "chat template"
@@ -74,11 +74,24 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
+def _config(path: Path) -> dict[str, Json]:
+    try:
+        config = json.loads(_read(path) or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise UsageError(f"{path} holds no JSON object but a {type(config).__name__}")
+    return config
+
+
 def _in_config(config: Mapping[str, Json]) -> str:
     """A template inside `tokenizer_config.json`: a text, or a list of named ones."""
     found = config.get("chat_template")
     if isinstance(found, list):
-        found = next((one.get("template") for one in found if one.get("name") == "default"), None)
+        found = next(
+            (one.get("template") for one in found if isinstance(one, dict) and one.get("name") == "default"),
+            None,
+        )
     return found if isinstance(found, str) else ""
 
 
