@@ -8,6 +8,7 @@ import pytest
 
 from armgate.errors import DeclarationError
 from armgate.loading.campaigns import load_campaign
+from armgate.model.arms import ProcessLauncher
 
 ENGINES = {"vllm": frozenset({"port"})}
 
@@ -90,3 +91,36 @@ def test_names_that_stand_for_nothing_are_told_where_they_were_written(
 def test_a_setting_that_nobody_gives_is_told(tmp_path: Path) -> None:
     with pytest.raises(DeclarationError, match="'engine' is set neither in the arm nor in defaults"):
         load_campaign(write(tmp_path, defaults={}), ENGINES)
+
+
+def started(**settings: Any) -> dict[str, Any]:
+    return {"launcher": {"kind": "process", "python": "p", **settings}}
+
+
+def drafting(**options: Any) -> dict[str, Any]:
+    return {"speculative": {"method": "ngram", "depth": 3, "options": options}}
+
+
+@pytest.mark.parametrize(
+    ("arm", "says"),
+    [
+        (started(env={"HF_TOKEN": "hf_FAKEabcdefgh"}), "pass_env"),
+        (started(env={"VLLM_API_KEY": "something"}), "pass_env"),
+        (started(env={"VLLM_CACHE_ROOT": "/shared"}), "no two arms share it"),
+        (drafting(num_speculative_tokens=7), "follows"),
+        (drafting(model="other/model"), "follows"),
+    ],
+)
+def test_what_would_leak_or_run_another_arm_is_refused(
+    tmp_path: Path, arm: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(DeclarationError, match=says) as refused:
+        load_campaign(write(tmp_path, arms={"base": {}, "other": arm}), ENGINES)
+    assert refused.value.problems[0].line is not None
+
+
+def test_names_of_variables_may_be_passed_on(tmp_path: Path) -> None:
+    arms = {"base": started(pass_env=["HF_TOKEN"])}
+    launcher = load_campaign(write(tmp_path, arms=arms), ENGINES).arms["base"].launcher
+    assert isinstance(launcher, ProcessLauncher)
+    assert launcher.pass_env == ("HF_TOKEN",)

@@ -20,7 +20,7 @@ from armgate.reporting.withholding import (
     without_replies,
 )
 
-_PRIVATE_KEYS = ("message", "error")
+_PRIVATE_KEYS = ("message", "error", "line", "fault")
 """Of the ledger: words of an engine or an operating system."""
 
 

@@ -15,7 +15,9 @@ import psutil
 
 from armgate.campaign.evidence import boot_record
 from armgate.client.secrets import Secrets
-from armgate.model.arms import AttachLauncher
+from armgate.errors import UsageError
+from armgate.loading.workspace import find_workspace
+from armgate.model.arms import AttachLauncher, ContainerLauncher
 from armgate.model.base import Json
 from armgate.model.plan import Plan
 from armgate.reporting.run_folder import RunFolder
@@ -44,7 +46,7 @@ class Identifiers:
 
 def identifiers_of(run: RunFolder, plan: Plan) -> Identifiers:
     """Of this machine and user as they are now, and of the run as it recorded itself."""
-    secrets = dict(_secrets(plan))
+    secrets = dict(_secrets(plan, run))
     host = socket.gethostname()
     names = {
         "host name": {host, host.partition(".")[0], socket.getfqdn(), *_hosts(plan)},
@@ -59,22 +61,42 @@ def identifiers_of(run: RunFolder, plan: Plan) -> Identifiers:
     )
 
 
-def _secrets(plan: Plan) -> Iterator[tuple[str, str]]:
+def _secrets(plan: Plan, run: RunFolder) -> Iterator[tuple[str, str]]:
     """By the name of the variable or file that holds each."""
     yield from ((name, value) for name, value in os.environ.items() if SECRET_NAME.search(name))
     for arm in plan.arms.values():
-        if isinstance(arm.launcher, AttachLauncher):
-            named, file = arm.launcher.api_key_env, arm.launcher.api_key_file
-            if named is not None and named in os.environ:
-                yield named, os.environ[named]
-            if file is not None and Path(file).is_file():
-                yield file, Path(file).read_text("utf-8", "replace").strip()
+        launcher = arm.launcher
+        if isinstance(launcher, AttachLauncher):
+            names: tuple[str, ...] = tuple(filter(None, (launcher.api_key_env,)))
+            if launcher.api_key_file is not None:
+                yield launcher.api_key_file, _key_in(launcher.api_key_file, run)
+        else:
+            names = launcher.pass_env
+        for name in names:
+            if name not in os.environ:
+                raise UsageError(f"{name} is not set here, so its value cannot be searched for in the copy")
+            yield name, os.environ[name]
+
+
+def _key_in(file: str, run: RunFolder) -> str:
+    """The key where the attach launcher finds it; what cannot be searched for is not published."""
+    path = Path(file).expanduser()
+    try:
+        place = path if path.is_absolute() else find_workspace(start=run.root).root / path
+        return place.read_text("utf-8", "replace").strip()
+    except OSError as error:
+        raise UsageError(
+            f"{file} cannot be read, so its key cannot be searched for in the copy: {error.strerror}"
+        ) from None
 
 
 def _hosts(plan: Plan) -> Iterator[str]:
     for arm in plan.arms.values():
         if isinstance(arm.launcher, AttachLauncher):
             yield urlsplit(arm.launcher.url).hostname or ""
+        if isinstance(arm.launcher, ContainerLauncher):
+            where = urlsplit(arm.launcher.host or "")
+            yield from (where.hostname or "", where.username or "", arm.launcher.address or "")
 
 
 def _addresses() -> Iterator[str]:

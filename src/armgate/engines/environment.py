@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+
+from armgate.errors import BootError
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "HF_HOME", "HF_HUB_CACHE", "HF_TOKEN")
 PASSED_ON_PREFIXES = ("CUDA_", "NCCL_", "GLOO_", "OMP_", "MKL_", "NVIDIA_", "ROCM_", "HIP_")
@@ -21,10 +23,20 @@ def inherited_environment() -> dict[str, str]:
     }
 
 
-def recordable(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment as it may be written down: names that speak of credentials lose their value."""
+def passed_on(names: Iterable[str]) -> dict[str, str]:
+    """The variables of ours that a campaign names for its server; a BootError where one is not set."""
+    unset = [name for name in names if name not in os.environ]
+    if unset:
+        raise BootError("variable_unset", f"pass_env names {', '.join(unset)}, which is not set here")
+    return {name: os.environ[name] for name in names}
+
+
+def recordable(environment: Mapping[str, str], hidden: Collection[str] = ()) -> dict[str, str]:
+    """The environment as it may be written down: `hidden` and names of credentials lose their values."""
     return {
-        name: "(set, not recorded)" if any(word in name for word in UNRECORDED_WORDS) else value
+        name: "(set, not recorded)"
+        if name in hidden or any(word in name for word in UNRECORDED_WORDS)
+        else value
         for name, value in sorted(environment.items())
     }
 

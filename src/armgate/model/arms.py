@@ -4,16 +4,53 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from armgate.model.base import Frozen, Json, Name
 from armgate.model.pins import Pins
+from armgate.model.redaction import names_a_credential
 from armgate.model.references import Reference
 
 EnvName = Annotated[str, StringConstraints(pattern=r"^[A-Z_][A-Z0-9_]*$")]
 ContainerPath = Annotated[str, StringConstraints(pattern=r"^/[^:]*[^:/]$")]
 Port = Annotated[int, Field(ge=1, le=65535)]
 SettingName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+OWN_PLACES = frozenset(
+    {
+        "HOME", "TMPDIR", "XDG_CACHE_HOME", "VLLM_CACHE_ROOT", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR",
+        "FLASHINFER_WORKSPACE_BASE",
+    }
+)  # fmt: skip
+"""Set anew for each boot, since boots never share compile caches across arms."""
+
+OWN_OPTIONS = frozenset(
+    {
+        "method", "model", "revision", "num_speculative_tokens", "speculative_algorithm",
+        "speculative_draft_model_path", "speculative_draft_model_revision", "speculative_num_draft_tokens",
+        "speculative_num_steps",
+    }
+)  # fmt: skip
+"""What engines are told from `method`, `draft` and `depth`: an option of that name would run another arm."""
+
+
+def _declarable(name: str) -> str:
+    if names_a_credential(name):
+        raise ValueError("a credential is never written into a campaign; name its variable in pass_env")
+    if name in OWN_PLACES:
+        raise ValueError("set anew for each boot, so that no two arms share it; it cannot be declared")
+    return name
+
+
+def _not_our_own(name: str) -> str:
+    if name in OWN_OPTIONS:
+        raise ValueError("follows from method, draft and depth, and cannot be an option beside them")
+    return name
+
+
+DeclaredEnvName = Annotated[EnvName, AfterValidator(_declarable)]
+OptionName = Annotated[SettingName, AfterValidator(_not_our_own)]
 
 
 class ProcessLauncher(Frozen):
@@ -23,7 +60,9 @@ class ProcessLauncher(Frozen):
     python: str
     preload: tuple[str, ...] = ()
     """Library name patterns to LD_PRELOAD, searched in the engine's environment, then the system's."""
-    env: dict[EnvName, str] = {}
+    env: dict[DeclaredEnvName, str] = {}
+    pass_env: tuple[EnvName, ...] = ()
+    """Variables whose values come from Armgate's own environment and are never recorded."""
     port: Port | None = None
     """A free one is drawn where none is given. A given one is refused while anything listens on it."""
 
@@ -40,7 +79,9 @@ class ContainerLauncher(Frozen):
     """Where a remote host's ports can be reached from here; the host of `host` where none is given."""
     python: str = "python3"
     """The engine's interpreter inside the image."""
-    env: dict[EnvName, str] = {}
+    env: dict[DeclaredEnvName, str] = {}
+    pass_env: tuple[EnvName, ...] = ()
+    """Variables whose values come from Armgate's own environment and are never recorded."""
     mounts: dict[ContainerPath, str] = {}
     """Further folders of the Docker host, read-only: path inside -> path outside."""
     gpus: Literal["all"] | tuple[str, ...] = ()
@@ -72,7 +113,7 @@ class Speculative(Frozen):
     method: Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
     depth: Annotated[int, Field(ge=1, le=64)]
     draft: Name | None = None
-    options: dict[SettingName, Json] = {}
+    options: dict[OptionName, Json] = {}
 
 
 class Sampling(Frozen):

@@ -10,6 +10,7 @@ from armgate.model.base import Json
 from armgate.model.boots import BootRecord
 from armgate.model.outcome import Outcome, SampleVerdict, Verdict, Violation
 from armgate.model.plan import Plan
+from armgate.model.redaction import names_a_credential
 
 WITHHELD = "(withheld)"
 WITH_REPLIES = "withheld with the replies"
@@ -83,15 +84,37 @@ def _arm(arm: Arm, hide: Withholder) -> Arm:
     if isinstance(launcher, AttachLauncher):
         launcher = AttachLauncher(kind="attach", url="http://withheld.invalid")
     elif isinstance(launcher, ProcessLauncher):
-        changes = {"python": hide.text(launcher.python), "env": _environment(launcher.env, hide)}
+        changes: dict[str, Json] = {
+            "python": hide.text(launcher.python),
+            "preload": tuple(map(hide.text, launcher.preload)),
+            "env": _environment(launcher.env, hide),
+        }
         launcher = launcher.model_copy(update=changes)
     else:
-        launcher = launcher.model_copy(update={"env": _environment(launcher.env, hide)})
-    return arm.model_copy(update={"launcher": launcher, "serve": hide.value(arm.serve)})
+        changes = {
+            "host": None,
+            "address": None,
+            "mounts": hide.value(launcher.mounts),
+            "env": _environment(launcher.env, hide),
+        }
+        launcher = launcher.model_copy(update=changes)
+    words = {
+        "serve": hide.value(arm.serve),
+        "storage": hide.value(arm.storage),
+        "says": None if arm.says is None else hide.text(arm.says),
+    }
+    if arm.speculative is not None:
+        options = {"options": hide.value(arm.speculative.options)}
+        words["speculative"] = arm.speculative.model_copy(update=options)
+    return arm.model_copy(update={"launcher": launcher, **words})
 
 
 def _environment(variables: Mapping[str, str], hide: Withholder) -> dict[str, str]:
-    return {name: hide.text(value) for name, value in variables.items() if ENVIRONMENT.fullmatch(name)}
+    return {
+        name: hide.text(value)
+        for name, value in variables.items()
+        if ENVIRONMENT.fullmatch(name) and not names_a_credential(name)
+    }
 
 
 def published_boot(record: BootRecord, hide: Withholder) -> BootRecord:

@@ -12,7 +12,7 @@ from typing import Any
 import docker.types
 from docker.models.containers import Container
 
-from armgate.engines.environment import recordable
+from armgate.engines.environment import passed_on, recordable
 from armgate.engines.hub import cache_folder, repository_folder
 from armgate.engines.images import check_image, refuse_architecture
 from armgate.engines.labels import BOOT_LABEL, OWNER_LABEL, owner
@@ -47,7 +47,7 @@ class InContainer:
         )
         for inside, outside in plan.mounts.items():
             words += ["-v", f"{outside}:{inside}:ro"]
-        for name, value in recordable(_environment(launch)).items():
+        for name, value in recordable(_environment(launch), _launcher(launch).pass_env).items():
             words += ["-e", f"{name}={value}"]
         words += ["--entrypoint", launcher.python, f"{pin.image}@{pin.digest}"]
         return [*words, *_argv(launch, plan, Address("127.0.0.1", launcher.port or 0))]
@@ -102,7 +102,7 @@ class InContainer:
             url=f"http://{host.address}:{port}",
             ended=asyncio.Event(),
             argv=tuple(words),
-            environment=recordable(_environment(launch)),
+            environment=recordable(_environment(launch), _launcher(launch).pass_env),
             port=port if pid and launcher.network == "host" else None,
             log=launch.log,
             pid=pid,
@@ -210,7 +210,9 @@ def _argv(launch: Launch, layout: Layout, at: Address) -> tuple[str, ...]:
 def _environment(launch: Launch) -> dict[str, str]:
     """Nothing of this program's own environment; the hub's cache is where it is mounted."""
     engine = launch.engine.environment(launch.arm, SCRATCH)
-    return {"HOME": str(SCRATCH), "HF_HUB_CACHE": str(HUB), **engine, **_launcher(launch).env}
+    launcher = _launcher(launch)
+    own = {"HOME": str(SCRATCH), "HF_HUB_CACHE": str(HUB)}
+    return {**own, **engine, **launcher.env, **passed_on(launcher.pass_env)}
 
 
 def _options(launch: Launch, layout: Layout, port: int, host: DockerHost) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 from armgate.engines import supervisor
-from armgate.engines.environment import find_preloads, inherited_environment, recordable
+from armgate.engines.environment import find_preloads, inherited_environment, passed_on, recordable
 from armgate.engines.labels import OWNER_FILE, SCRATCH_PREFIX, folder_mark, marks
 from armgate.engines.launchers.protocol import Launch, Observed, arm_files, pin_roles
 from armgate.engines.listening import claim_port, listener_of
@@ -104,6 +104,7 @@ class Program:
             "TMPDIR": str(self.scratch),
             **self.engine_environment,
             **self.launcher.env,
+            **passed_on(self.launcher.pass_env),
             **marks(self.label),
         }
         if preloads:
@@ -121,7 +122,7 @@ async def running(program: Program) -> AsyncIterator[Server]:
         port=program.port,
         log=program.log,
         argv=program.argv,
-        environment=recordable(environment),
+        environment=recordable(environment, program.launcher.pass_env),
         notes=tuple(f"preload {pattern} was not found: the engine starts without it" for pattern in missing),
         pid=await _started(process),
         ended=asyncio.Event(),
