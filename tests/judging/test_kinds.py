@@ -237,10 +237,14 @@ def test_a_gate_without_what_its_check_needs_is_refused(check: str) -> None:
     assert len(fields) > 1
 
 
-def short(*answers: str, **changes: Any) -> Verdict:
+def short(*answers: str, cold: int | None = None, **changes: Any) -> Verdict:
+    samples = [sample(stream(text), n=n) for n, text in enumerate(answers)]
+    return short_of([s.model_copy(update={"cold": s.n == cold}) for s in samples], **changes)
+
+
+def short_of(samples: list[Sample], **changes: Any) -> Verdict:
     contract = contract_of({"exact": {"text": "ACK"}})
     plan = Plan.model_construct(contracts={contract.id: contract})
-    samples = [sample(stream(text), n=n) for n, text in enumerate(answers)]
     gate = Gate(
         id="g",
         check="latency",
@@ -391,3 +395,54 @@ def test_what_the_server_may_or_may_not_have_counted_is_not_called_foreign() -> 
     assert (told["requests"], told["unanswered"]) == (1, 1)
     assert verdict.findings == ()
     assert [f.kind for f in judge("speed", [whole], **ends).findings] == ["foreign_traffic"]
+
+
+NO_DRAFTS = Counters(available=True, series={"x": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("check", "samples", "bound"),
+    [
+        ("speed", [sample(stream("abcd", tokens=4))], Threshold(at_least={"decode_span": 1e9})),
+        ("speed", [sample(stream("a", "b"))], Threshold(at_most={"batch_window": 1e9})),
+        ("acceptance", [sample(stream("a"))], Threshold(at_least={"acceptance_rate": 0.5})),
+    ],
+)
+def test_a_bound_without_a_figure_is_void(check: str, samples: list[Sample], bound: Threshold) -> None:
+    counters = {"counters_before": NO_DRAFTS, "counters_after": NO_DRAFTS}
+    assert judge(check, samples, **counters).outcome is Outcome.PASSED
+    verdict = judge(check, samples, threshold=bound, **counters)
+    assert (verdict.outcome, verdict.cause) == (Outcome.VOID, "bound_without_figure")
+
+
+def test_a_probe_without_any_sound_sample_leaves_its_bound_unheld() -> None:
+    lost = sample(stream("a", finish=None), Probe(id="q", prompt="x", max_tokens=64), fate=Fate.DROPPED)
+    one = Threshold(passes=1, at_least={"end_to_end": 0.1})
+    verdict = judge("speed", [lost, sample(stream("a", "b"))], threshold=one, min_samples=1)
+    assert (verdict.outcome, verdict.cause) == (Outcome.VOID, "bound_without_figure")
+
+
+@pytest.mark.parametrize("bound", [{}, {"ttft": 9.0}])
+def test_the_boots_first_request_alone_is_no_latency(bound: dict[str, float]) -> None:
+    verdict = short("ACK", cold=0, threshold=Threshold(at_most=bound))
+    assert (verdict.outcome, verdict.cause) == (Outcome.VOID, "only_the_cold_request")
+    assert verdict.measurements["times"]["ttft"]["n"] == 0
+
+
+def test_a_latency_tells_a_compilation_and_leaves_out_what_paid_for_a_load() -> None:
+    def at(n: int, zero_s: float, ttft_s: float, compiled: str | None = None) -> Sample:
+        made = sample(stream("ACK"), n=n)
+        clock = Clock(zero_s=zero_s, end_s=3.0)
+        timings = made.response.timings.model_copy(update={"ttft_s": ttft_s})
+        return made.model_copy(
+            update={
+                "exchange": made.exchange.model_copy(update={"clock": clock}),
+                "response": made.response.model_copy(update={"timings": timings}),
+                "compiled": compiled,
+            }
+        )
+
+    verdict = short_of([at(0, 0.0, 0.1, "a graph"), at(1, 4.0, 0.1), at(2, 900.0, 2.0)])
+    assert verdict.measurements["times"]["ttft"]["values"] == [0.1, 0.1]
+    assert [one["sample"] for one in verdict.measurements["excluded"]["after_pause"]] == ["p.2"]
+    assert [finding.kind for finding in verdict.findings] == ["compiled_during_request"]

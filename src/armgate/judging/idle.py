@@ -1,11 +1,12 @@
-"""Requests that seem to have paid for loading a model: first ones, and those after a long pause."""
+"""Requests that seem to have paid for loading a model or for a compilation, besides for their answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import median
 
 from armgate.model.evidence import Sample
+from armgate.model.outcome import Finding
 
 PAUSE_S = 60.0
 """A shorter pause unloads nothing: servers that unload an idle model wait minutes (Ollama: five)."""
@@ -54,3 +55,11 @@ def _of_probe(samples: Sequence[Sample]) -> list[Sample]:
         free_s = max(free_s or zero_s, zero_s + (sample.exchange.clock.end_s or 0.0))
     suspects = load_suspects([ttft_s for *_, ttft_s in timed], pauses)
     return [timed[i][0] for i in suspects if i or timed[i][0].cold]
+
+
+def compilations(samples: Sequence[Sample]) -> Iterable[Finding]:
+    """Samples whose time may hold a compilation of the engine's. They stay in the figures, and are named."""
+    for sample in samples:
+        if sample.compiled is not None and not sample.cold:
+            message = f"{sample.id}: the engine compiled meanwhile: {sample.compiled}"
+            yield Finding(kind="compiled_during_request", message=message, evidence=(sample.path,))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Protocol
 
+from armgate.judging.bounds import Bounds, bound_problems
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.exchange import Fate
@@ -34,6 +35,9 @@ class Check(Protocol):
     options: Mapping[str, type]
     """What a ladder entry may say under `options`, besides COMMON_OPTIONS."""
 
+    bounds: Bounds
+    """The figures that `threshold` may bound."""
+
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         """(field, message) for everything this check needs and the ladder entry lacks or misuses."""
         ...
@@ -50,7 +54,7 @@ COMMON_OPTIONS: Mapping[str, type] = {"fresh_prefix": bool, "isolated": bool}
 def gate_problems(check: Check, gate: Gate) -> list[tuple[str, str]]:
     """Everything that is wrong with a ladder entry as far as its check knows, options included."""
     allowed = {**COMMON_OPTIONS, **check.options}
-    found = list(check.problems(gate))
+    found = [*check.problems(gate), *bound_problems(gate, check.bounds)]
     for name, value in gate.options.items():
         wanted = allowed.get(name)
         if wanted is None:
@@ -133,8 +137,12 @@ def conclude(
     findings: Iterable[Finding] = (),
     diagnostics: Iterable[Diagnostic] = (),
     measurements: Mapping[str, Json] | None = None,
+    without_figure: Sequence[str] = (),
 ) -> Verdict:
-    """The gate's verdict from its samples' and, where the gate as a whole broke a promise, `violations`."""
+    """The gate's verdict from its samples' and, where the gate as a whole broke a promise, `violations`.
+
+    `without_figure` tells the bounds that no figure was there for: what is not known is no pass.
+    """
     gate = evidence.gate
     planned = max(evidence.planned_samples, 1)
     wanted = gate.threshold.passes or planned
@@ -143,14 +151,17 @@ def conclude(
     found = tuple(violations)
     if found:
         outcome = Outcome.FAILED
+    unheld = without_figure if outcome is Outcome.PASSED else ()
+    if unheld:
+        outcome = Outcome.VOID
     return Verdict(
         gate=gate.id,
         check=gate.check,
         family=evidence.family,
         required=gate.required,
         outcome=outcome,
-        cause=_cause(outcome, samples, planned),
-        message=_message(outcome, samples, found, planned),
+        cause="bound_without_figure" if unheld else _cause(outcome, samples, planned),
+        message="; ".join(unheld) or _message(outcome, samples, found, planned),
         violations=found,
         samples=tuple(samples),
         findings=tuple(findings),
@@ -158,6 +169,18 @@ def conclude(
         measurements=dict(measurements or {}),
         open_bounds=_bounds(outcomes, planned) if outcome is Outcome.VOID else None,
     )
+
+
+def never_only_cold(verdicts: Sequence[SampleVerdict], samples: Sequence[Sample]) -> list[SampleVerdict]:
+    """A probe of which only the boot's first request was sent has no figure: void, and never a pass."""
+    warm = {sample.probe.id for sample in samples if not sample.cold}
+    lost = {sample.id for sample in samples if sample.cold and sample.probe.id not in warm}
+    return [
+        v.model_copy(update={"outcome": Outcome.VOID, "cause": "only_the_cold_request"})
+        if v.sample in lost and v.outcome is Outcome.PASSED
+        else v
+        for v in verdicts
+    ]
 
 
 def _cause(outcome: Outcome, samples: Sequence[SampleVerdict], planned: int) -> str | None:

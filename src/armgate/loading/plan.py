@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -124,6 +124,15 @@ def _ladder_path(workspace: Workspace, loaded: LoadedCampaign) -> Path:
     raise DeclarationError([loaded.document.problem(("ladder",), f"no such file: {path}", hint)])
 
 
+def _out_of_reach(gate: Gate) -> Iterator[tuple[str, str]]:
+    """(field, message) for numbers of samples that the gate asks for and that are never sent."""
+    planned = sum(probe.samples for probe in gate.probes)
+    asked = {"threshold.passes": gate.threshold.passes, "min_samples": gate.min_samples}
+    for field, wanted in asked.items():
+        if wanted is not None and wanted > planned:
+            yield field, f"{wanted} of {planned} planned samples can never be; at most {planned}"
+
+
 class _GateBuilder:
     """Turns ladder entries into planned gates and collects every problem on the way."""
 
@@ -154,7 +163,7 @@ class _GateBuilder:
             return None
         gate = self._with_recipe(where, gate)
         for field, message in (*recipe_problems(gate), *self.known.gate_problems(gate)):
-            self._refuse((*where, field), message)
+            self._refuse((*where, *field.split(".")), message)
         if gate.reference is not None and gate.reference not in self.arms:
             hint = nearest(gate.reference, list(self.arms))
             self._refuse((*where, "reference"), f"no arm {gate.reference!r}", hint)
@@ -176,6 +185,8 @@ class _GateBuilder:
         if not full.probes:
             self._refuse(where, f"gate {gate.id!r} would send nothing, so it could judge nothing")
             return None
+        for field, message in _out_of_reach(full):
+            self._refuse((*where, *field.split(".")), message)
         probes = [self._probe(where, full, number) for number in range(len(full.probes))]
         kept = tuple(probe.planned for probe in probes if probe is not None)
         return PlannedGate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from armgate.judging.bounds import Bounds, held
 from armgate.judging.counter_windows import acceptance_by_probe, acceptance_range
 from armgate.judging.counters import counter_deltas
 from armgate.judging.protocol import conclude, needs, passed, unsound
@@ -13,17 +14,20 @@ from armgate.model.base import Json
 from armgate.model.evidence import Counters, GateEvidence, Sample
 from armgate.model.gates import Gate, Probe
 from armgate.model.measures import Acceptance, CounterDeltas, SourcedAcceptance
-from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict, Violation
+from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict
 from armgate.model.plan import Plan
 
 COLLAPSE_SHARE = 0.5
 """Where the deepest context keeps no more than this share of the accepted tokens of the shallowest."""
+
+BOUNDED = ("acceptance_rate", "mean_accepted", "mean_length")
 
 
 class AcceptanceCheck:
     family = Family.MEASUREMENT
     compares = False
     options: Mapping[str, type] = {}
+    bounds = Bounds(at_least=BOUNDED, at_most=BOUNDED)
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")
@@ -37,10 +41,12 @@ class AcceptanceCheck:
         samples = [unsound(sample, evidence) or _judged(sample, cause) for sample in evidence.samples]
         by_probe = _by_probe(evidence)
         figure = deltas.acceptance or own
+        bounded = held(evidence.gate.threshold, {"": _figures(figure)})
         return conclude(
             evidence,
             samples,
-            _missed(evidence.gate, figure),
+            bounded.violations,
+            without_figure=bounded.without_figure,
             findings=(
                 *_findings(figure),
                 *_disagreements(deltas.acceptance, own, sources),
@@ -112,17 +118,11 @@ def _judged(sample: Sample, cause: str | None) -> SampleVerdict:
     return SampleVerdict(sample=sample.id, outcome=Outcome.VOID, cause=cause, evidence=(sample.path,))
 
 
-def _missed(gate: Gate, acceptance: Acceptance | None) -> Iterable[Violation]:
-    """Declared bounds on the acceptance rate or the mean lengths that are not kept."""
+def _figures(acceptance: Acceptance | None) -> Mapping[str, float | None]:
     if acceptance is None:
-        return
-    for measure in (acceptance.rate, acceptance.mean_accepted, acceptance.mean_length):
-        low, high = (bounds.get(measure.name) for bounds in (gate.threshold.at_least, gate.threshold.at_most))
-        if measure.value is None:
-            continue
-        if (low is not None and measure.value < low) or (high is not None and measure.value > high):
-            message = f"{measure.name} is {measure.value:.4g}, outside {low} to {high}"
-            yield Violation(clause="threshold", message=message, family=Family.MEASUREMENT)
+        return {}
+    measures = (acceptance.rate, acceptance.mean_accepted, acceptance.mean_length)
+    return {measure.name: measure.value for measure in measures}
 
 
 def _findings(acceptance: Acceptance | None) -> Iterable[Finding]:

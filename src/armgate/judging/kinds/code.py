@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.code import CodeJudgement, judge_execution
 from armgate.judging.protocol import conclude, needs, unsound
 from armgate.model.base import Json
@@ -18,6 +19,7 @@ class CodeCheck:
     family = Family.SEMANTIC
     compares = False
     options: Mapping[str, type] = {"max_tokens": int}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "task", "extract")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.contract import judge_sample
 from armgate.judging.protocol import conclude, needs, unsound
 from armgate.model.evidence import GateEvidence
@@ -16,6 +17,7 @@ class ContractCheck:
     family = Family.CONTRACT
     compares = False
     options: Mapping[str, type] = {}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return contract_problems(gate)

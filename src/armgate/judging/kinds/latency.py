@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from armgate.judging.bounds import Bounds, Held, broken_bound, held
 from armgate.judging.contract import judge_sample
 from armgate.judging.figures import figures
+from armgate.judging.idle import after_pause, compilations
 from armgate.judging.kinds.contract import contract_problems
 from armgate.judging.load_figures import excluded
-from armgate.judging.protocol import conclude, passed, unsound
+from armgate.judging.protocol import conclude, never_only_cold, passed, unsound
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.gates import Gate
-from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict, Violation
+from armgate.model.outcome import Family, Finding, Outcome, SampleVerdict, Verdict
 from armgate.model.plan import Plan
 
 TIMES = {
@@ -34,6 +36,7 @@ class Latency:
     family = Family.MEASUREMENT
     compares = False
     options: Mapping[str, type] = {}
+    bounds = Bounds(at_most=tuple(TIMES))
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return contract_problems(gate)
@@ -42,19 +45,27 @@ class Latency:
         samples = [
             unsound(sample, evidence) or _judged(sample, evidence, plan) for sample in evidence.samples
         ]
-        cold = {sample.id for sample in evidence.samples if sample.cold}
-        kept, broken = (_summary(samples, outcome, cold) for outcome in (Outcome.PASSED, Outcome.FAILED))
+        samples = never_only_cold(samples, evidence.samples)
+        sound = {v.sample for v in samples if v.outcome is Outcome.PASSED}
+        sent = [s for s in evidence.samples if s.id in sound]
+        cold = [s for s in evidence.samples if s.cold]
+        paused = [s for s in after_pause(sent) if not s.cold]
+        left_out = {s.id for s in (*cold, *paused)}
+        measured = [s for s in sent if s.id not in left_out]
+        kept, broken = (_summary(samples, outcome, left_out) for outcome in (Outcome.PASSED, Outcome.FAILED))
         told = [v.detail["contract"] for v in samples if "contract" in v.detail]
+        bounded = _held(evidence.gate, kept, told)
         return conclude(
             evidence,
             samples,
-            _missed(evidence.gate, kept),
-            findings=_broken(told),
+            bounded.violations,
+            without_figure=bounded.without_figure,
+            findings=(*_broken(told), *compilations(measured)),
             measurements={
                 "contract": {outcome.value: told.count(outcome.value) for outcome in Outcome},
                 "times": kept,
                 "times_of_broken_answers": broken,
-                "excluded": excluded(evidence.warm_ups, [s for s in evidence.samples if s.cold]),
+                "excluded": excluded(evidence.warm_ups, cold, paused),
             },
         )
 
@@ -73,9 +84,10 @@ def _times(sample: Sample) -> Times:
     return {"ttft_s": timings.ttft_s, "wall_s": timings.wall_s, "wall_scheduled_s": scheduled}
 
 
-def _summary(samples: Sequence[SampleVerdict], outcome: Outcome, cold: set[str]) -> dict[str, Json]:
-    """Figures over the answers of one contract outcome, the boot's first request left out."""
-    chosen = [v.detail for v in samples if v.detail.get("contract") == outcome.value and v.sample not in cold]
+def _summary(samples: Sequence[SampleVerdict], outcome: Outcome, left_out: set[str]) -> dict[str, Json]:
+    """Figures over the answers of one contract outcome, without those that paid for more than it."""
+    measured = [v.detail for v in samples if v.sample not in left_out]
+    chosen = [detail for detail in measured if detail.get("contract") == outcome.value]
     values = {name: [d[f"{name}_s"] for d in chosen if d.get(f"{name}_s") is not None] for name in TIMES}
     return {name: figures(TIMES[name], "s", seconds) for name, seconds in values.items()}
 
@@ -87,11 +99,10 @@ def _broken(told: Sequence[str]) -> Iterator[Finding]:
         yield Finding(kind="contract_broken", message=message)
 
 
-def _missed(gate: Gate, kept: Mapping[str, Json]) -> Iterator[Violation]:
-    """Bounds on the median over answers that kept the contract; without any such answer a bound is missed."""
-    for name, bound in gate.threshold.at_most.items():
-        median = kept.get(name, {}).get("median")
-        if median is None or median > bound:
-            found = "no answer that kept its contract" if median is None else f"median {name} {median:.4g} s"
-            message = f"{found}; at most {bound:g} s"
-            yield Violation(clause="threshold", message=message, family=Family.MEASUREMENT)
+def _held(gate: Gate, kept: Mapping[str, Json], told: Sequence[str]) -> Held:
+    """Bounds on the median over answers that kept the contract; where none did, every bound is missed."""
+    if told and Outcome.PASSED.value not in told:
+        bounds = gate.threshold.at_most.items()
+        words = "no answer that kept its contract has a"
+        return Held(tuple(broken_bound(f"{words} {name}; at most {bound:g} s") for name, bound in bounds))
+    return held(gate.threshold, {"median ": {name: one.get("median") for name, one in kept.items()}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.losslessness import compare_sides, divergence_of, sample_verdicts
 from armgate.judging.protocol import conclude, needs, unsound
 from armgate.judging.teacher_forcing import forced_side, forced_verdicts
@@ -21,6 +22,7 @@ class Losslessness:
     family = Family.SEMANTIC
     compares = True
     options: Mapping[str, type] = {"near_tie_nats": float}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         problems = needs(gate, "probes")

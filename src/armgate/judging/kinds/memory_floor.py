@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.memory import summarise_memory
 from armgate.judging.protocol import conclude, needs, passed, unsound
 from armgate.model.evidence import GateEvidence, Sample
@@ -22,6 +23,7 @@ class MemoryFloor:
     family = Family.RUNTIME
     compares = False
     options: Mapping[str, type] = {"available_gib": float, "swap_gib": float, "scope": str}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         problems = needs(gate, "probes")

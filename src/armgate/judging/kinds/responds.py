@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.protocol import conclude, failed, needs, passed, unsound
 from armgate.model.evidence import GateEvidence, Sample
 from armgate.model.gates import Gate
@@ -15,6 +16,7 @@ class Responds:
     family = Family.RUNTIME
     compares = False
     options: Mapping[str, type] = {}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")

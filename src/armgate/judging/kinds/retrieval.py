@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.contract import clause_violations, judge_sample
 from armgate.judging.heatmap import caching, heat_map
 from armgate.judging.protocol import conclude, failed, passed, unsound
@@ -28,6 +29,7 @@ class Retrieval:
     family = Family.SEMANTIC
     compares = False
     options: Mapping[str, type] = {"max_tokens": int}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         specs = [probe.haystack for probe in gate.probes if probe.haystack is not None]

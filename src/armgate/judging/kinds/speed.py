@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from armgate.judging.bounds import Bounds, Medians, held
 from armgate.judging.figures import figures
-from armgate.judging.idle import after_pause
+from armgate.judging.idle import after_pause, compilations
+from armgate.judging.load_figures import FORMULAS as LOAD_FORMULAS
 from armgate.judging.load_figures import excluded, load_figures
-from armgate.judging.protocol import conclude, failed, needs, passed, unsound
-from armgate.judging.rates import rates_of, ttft_by_cache
+from armgate.judging.protocol import conclude, failed, needs, never_only_cold, passed, unsound
+from armgate.judging.rates import FORMULAS, rates_of, ttft_by_cache
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.evidence import GateEvidence, Sample
@@ -19,18 +21,22 @@ from armgate.model.plan import Plan
 
 Summary = dict[str, dict[str, dict[str, Json]]]
 
+BOUNDED = ("ttft", *FORMULAS, *LOAD_FORMULAS)
+"""Every figure is of use in either direction: a rate too high is a workload that was not done."""
+
 
 class Speed:
     family = Family.MEASUREMENT
     compares = False
     options: Mapping[str, type] = {"output_tokens": int}
+    bounds = Bounds(at_least=BOUNDED, at_most=BOUNDED)
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")
 
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
         samples = [unsound(sample, evidence) or _judged(sample, evidence) for sample in evidence.samples]
-        samples = _never_only_cold(samples, evidence.samples)
+        samples = never_only_cold(samples, evidence.samples)
         sound = {v.sample for v in samples if v.outcome is Outcome.PASSED}
         sent = [s for s in evidence.samples if s.id in sound]
         paused = [s for s in after_pause(sent) if not s.cold]
@@ -38,10 +44,12 @@ class Speed:
         measured = [s for s in sent if s.id not in late]
         summary = by_probe(measured, evidence.arm)
         cold = [s for s in (*evidence.warm_ups, *measured) if s.cold]
+        bounded = held(evidence.gate.threshold, _medians(evidence.gate, summary))
         return conclude(
             evidence,
             samples,
-            [*_missed(evidence.gate, summary)],
+            bounded.violations,
+            without_figure=bounded.without_figure,
             findings=(*_unverified_prefixes(measured), *compilations(measured)),
             measurements={
                 "rates": summary,
@@ -49,14 +57,6 @@ class Speed:
                 "excluded": excluded(evidence.warm_ups, cold, paused),
             },
         )
-
-
-def compilations(samples: Sequence[Sample]) -> Iterable[Finding]:
-    """Samples whose time may hold a compilation of the engine's. They stay in the figures, and are named."""
-    for sample in samples:
-        if sample.compiled is not None and not sample.cold:
-            message = f"{sample.id}: the engine compiled meanwhile: {sample.compiled}"
-            yield Finding(kind="compiled_during_request", message=message, evidence=(sample.path,))
 
 
 def sample_rates(sample: Sample, arm: Arm) -> Rates:
@@ -113,18 +113,6 @@ def _unverified_prefixes(samples: Sequence[Sample]) -> Iterable[Finding]:
         yield Finding(kind="cached_tokens_not_reported", message=message)
 
 
-def _never_only_cold(verdicts: Sequence[SampleVerdict], samples: Sequence[Sample]) -> list[SampleVerdict]:
-    """A probe of which only the boot's first request was sent has no figure: void, and never a pass."""
-    warm = {sample.probe.id for sample in samples if not sample.cold}
-    lost = {sample.id for sample in samples if sample.cold and sample.probe.id not in warm}
-    return [
-        v.model_copy(update={"outcome": Outcome.VOID, "cause": "only_the_cold_request"})
-        if v.sample in lost and v.outcome is Outcome.PASSED
-        else v
-        for v in verdicts
-    ]
-
-
 def _judged(sample: Sample, evidence: GateEvidence) -> SampleVerdict:
     """A fixed length is asked for so that all arms do the same work; an early end is another workload."""
     rates = sample_rates(sample, evidence.arm)
@@ -143,18 +131,10 @@ def _judged(sample: Sample, evidence: GateEvidence) -> SampleVerdict:
     return passed(sample, rates=rates.model_dump(mode="json", exclude_none=True))
 
 
-def _missed(gate: Gate, summary: Summary) -> Iterable[Violation]:
-    """Declared bounds that a prompt's median does not keep."""
-    for probe, measured in summary.items():
-        for name, bound in gate.threshold.at_least.items():
-            value = measured.get(name, {}).get("median")
-            if value is not None and value < bound:
-                yield _violation(f"{probe}: median {name} {value:.4g} is below {bound:g}")
-        for name, bound in gate.threshold.at_most.items():
-            value = measured.get(name, {}).get("median")
-            if value is not None and value > bound:
-                yield _violation(f"{probe}: median {name} {value:.4g} is above {bound:g}")
-
-
-def _violation(message: str) -> Violation:
-    return Violation(clause="threshold", message=message, family=Family.MEASUREMENT)
+def _medians(gate: Gate, summary: Summary) -> Medians:
+    """Of every probe that the gate declares, whether or not a sample of it was sound."""
+    probes = dict.fromkeys([*(probe.id for probe in gate.probes), *summary])
+    return {
+        f"{probe}: median ": {name: one.get("median") for name, one in summary.get(probe, {}).items()}
+        for probe in probes
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from armgate.judging.bounds import Bounds
 from armgate.judging.causes import cause_of
 from armgate.judging.contract import clause_violations, judge_contract, tolerances
 from armgate.judging.kinds.speed import by_probe
@@ -31,6 +32,7 @@ class Sustained:
     family = Family.RUNTIME
     compares = False
     options: Mapping[str, type] = {}
+    bounds = Bounds()
 
     def problems(self, gate: Gate) -> Sequence[tuple[str, str]]:
         return needs(gate, "probes")
