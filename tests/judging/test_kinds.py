@@ -15,6 +15,7 @@ from armgate.model.haystack import HaystackSpec, MarkerSpec
 from armgate.model.outcome import Family, Outcome, Verdict
 from armgate.model.plan import Plan
 from armgate.model.reading import read_response
+from armgate.model.retries import Attempt
 from armgate.model.soundness import void_of
 from support.judged import contract_of
 
@@ -446,3 +447,29 @@ def test_a_latency_tells_a_compilation_and_leaves_out_what_paid_for_a_load() -> 
     assert verdict.measurements["times"]["ttft"]["values"] == [0.1, 0.1]
     assert [one["sample"] for one in verdict.measurements["excluded"]["after_pause"]] == ["p.2"]
     assert [finding.kind for finding in verdict.findings] == ["compiled_during_request"]
+
+
+def test_attempts_that_were_not_judged_are_this_runs_own_traffic() -> None:
+    def page(requests: int) -> Counters:
+        series = {'vllm:request_success_total{finished_reason="stop"}': float(requests)}
+        tokens = {
+            "vllm:prompt_tokens_total": 100.0 * requests,
+            "vllm:generation_tokens_total": 2.0 * requests,
+        }
+        return Counters(available=True, series=series | tokens)
+
+    def judged(gained: int, *others: Attempt) -> Verdict:
+        refused = sample([], fate=Fate.REFUSED)
+        first = Attempt(path=refused.path, status=None, fate=Fate.REFUSED)
+        retried = refused.model_copy(update={"attempts": (first, *others)})
+        ends = {"counters_before": page(0), "counters_after": page(gained)}
+        samples, one = [retried, sample(stream("a", "b"), n=1)], Threshold(passes=1)
+        return judge("responds", samples, options={"isolated": True}, threshold=one, min_samples=1, **ends)
+
+    answered = Attempt(path="exchanges/g/p.0-2.jsonl", status=200, fate=Fate.COMPLETE)
+    dropped = answered.model_copy(update={"fate": Fate.DROPPED})
+    limited = answered.model_copy(update={"status": 429})
+    assert judged(2, answered).outcome is Outcome.PASSED
+    assert judged(2, dropped).outcome is Outcome.PASSED
+    for gained, other in ((3, answered), (2, limited)):
+        assert judged(gained, other).cause == "foreign_traffic"

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 
 from armgate.client.journal import Journal
 from armgate.client.scrape import HttpClient, Scrape, scrape
-from armgate.judging.counters import PROCESS_START, SERIES_NAMES, counter_deltas, gauge
+from armgate.judging.counters import TRACED, counter_deltas, gauge
 from armgate.model.base import Json
 from armgate.model.evidence import Counters
 from armgate.reporting.run_folder import BootFolder, write_atomically
@@ -40,7 +40,7 @@ class CounterWatch:
         self.answered = 0
         self._before = await self._around(gate, "before", None)
         path = self._folder.telemetry / f"{gate}.during.jsonl"
-        async with CounterTrace(self._fetch, path, INTERVAL_S, (*SERIES_NAMES, PROCESS_START)) as trace:
+        async with CounterTrace(self._fetch, path, INTERVAL_S, TRACED) as trace:
             self._trace = trace
             yield
         await self._around(gate, "after", self._before)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from armgate.judging.counters import GAUGES, counter_deltas, gauge
+from armgate.judging.counters import GAUGES, as_traced, counter_deltas, gauge
 from armgate.model.evidence import CounterReading, Counters
 from armgate.model.measures import Acceptance, AcceptanceRange, GaugeRange
 
 
 def acceptance_range(readings: Sequence[Counters]) -> AcceptanceRange:
     """Lowest and highest acceptance between neighbouring readings, over those in which drafts were made."""
-    gained = [counter_deltas(earlier, later) for earlier, later in pairwise(readings)]
+    traced = [as_traced(one) for one in readings]
+    gained = [counter_deltas(earlier, later) for earlier, later in pairwise(traced)]
     active = [one.acceptance for one in gained if one.acceptance is not None and one.acceptance.drafts > 0]
     if len(active) < 2:
         absent = "fewer than two readings with drafts between them"
@@ -44,12 +45,13 @@ def acceptance_by_probe(
 ) -> Mapping[str, Acceptance]:
     """Acceptance of each probe, from the readings at rest between probes; empty where there are none."""
     found: dict[str, Acceptance] = {}
-    last = before
+    last = None if before is None else as_traced(before)
     for reading in during:
         if reading.after_probe is None:
             continue
-        gained = counter_deltas(last, reading.counters)
-        last = reading.counters
+        current = as_traced(reading.counters)
+        gained = counter_deltas(last, current)
+        last = current
         if gained.acceptance is not None and gained.acceptance.drafts > 0:
             found[reading.after_probe] = gained.acceptance
     return found

@@ -45,6 +45,8 @@ SECONDS = frozenset({"queue_s", "ttft_s"})
 _COUNTERS = frozenset(name for canonical in NAMES.keys() - GAUGES for name in NAMES[canonical])
 SERIES_NAMES = tuple(sorted({name for names in NAMES.values() for name in names}))
 PROCESS_START = "process_start_time_seconds"
+TRACED = (*SERIES_NAMES, PROCESS_START)
+"""What the readings during a gate keep of a page: series whose names begin so."""
 _LABEL = re.compile(r'([A-Za-z_][A-Za-z0-9_]*)="((?:[^"\\]|\\.)*)"')
 
 
@@ -118,6 +120,12 @@ def counter_deltas(before: Counters | None, after: Counters | None) -> CounterDe
         finished=_by_label(*pages, "finished", "finished_reason"),
         acceptance=_acceptance(gains, _by_label(*pages, "accepted_per_position", "position")),
     )
+
+
+def as_traced(counters: Counters) -> Counters:
+    """A scrape as a reading during the gate has it: beside a whole page, what was not kept looks vanished."""
+    kept = {key: value for key, value in counters.series.items() if key.startswith(TRACED)}
+    return counters.model_copy(update={"series": kept})
 
 
 def reset_evidence(before: Counters, after: Counters) -> str | None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from armgate.judging.counters import counter_deltas
 from armgate.model.evidence import Counters, Sample
-from armgate.model.exchange import Fate
+from armgate.model.exchange import Exchange, Fate
 from armgate.model.measures import CounterDeltas, Interference, Traffic
+from armgate.model.retries import Attempt
 
 
 def interference(deltas: CounterDeltas, ours: Traffic, before: int | None = None) -> Interference:
@@ -35,25 +36,28 @@ def completed_between(previous: Counters | None, before: Counters | None) -> int
 
 
 def traffic_of(samples: Sequence[Sample]) -> Traffic:
-    """What these exchanges sent. A request that a server refused (4xx) never reached its counters.
+    """What these exchanges sent, with the attempts that were not judged. A request that a server refused
+    (4xx) never reached its counters.
 
-    Token counts are the server's usage; they are unknown as soon as one answer came without.
+    Token counts are the server's usage; they are unknown as soon as one answer came without, or is not read.
     """
-    sent = [sample for sample in samples if not _refused(sample)]
+    sent = [sample for sample in samples if not _refused(sample.exchange)]
     whole = [sample for sample in sent if _answered(sample)]
-    usages = [sample.response.usage for sample in whole]
-    broken = len(sent) - len(whole)
+    others = [one for sample in samples for one in sample.attempts if one.path != sample.path]
+    reached = [one for one in others if not _refused(one)]
+    answered = sum(one.answered for one in reached)
+    usages = [*(sample.response.usage for sample in whole), *[None] * answered]
+    broken = len(sent) - len(whole) + len(reached) - answered
     return Traffic(
-        requests=len(whole),
+        requests=len(whole) + answered,
         unanswered=broken,
         prompt_tokens=_total([usage.prompt_tokens if usage else None for usage in usages], broken),
         generation_tokens=_total([usage.completion_tokens if usage else None for usage in usages], broken),
     )
 
 
-def _refused(sample: Sample) -> bool:
-    status = sample.exchange.status
-    return sample.exchange.fate is Fate.REFUSED or (status is not None and 400 <= status < 500)
+def _refused(sent: Exchange | Attempt) -> bool:
+    return sent.fate is Fate.REFUSED or (sent.status is not None and 400 <= sent.status < 500)
 
 
 def _answered(sample: Sample) -> bool:

@@ -30,8 +30,11 @@ class Window(NamedTuple):
     busy_s: float
 
 
-def load_figures(samples: Sequence[Sample]) -> dict[str, dict[str, Json]]:
-    """Figures of one probe's samples by name; what no sample carries is left out."""
+def load_figures(samples: Sequence[Sample], sent: Sequence[Sample]) -> dict[str, dict[str, Json]]:
+    """Figures of one probe's samples by name; what no sample carries is left out.
+
+    `sent` are all samples of the gate, also those that carry no figure: they were under way as well.
+    """
     times = [(sample.response.timings.ttft_s, sample.exchange.clock.lateness_s) for sample in samples]
     found = {
         "lateness": [late for _, late in times],
@@ -40,29 +43,47 @@ def load_figures(samples: Sequence[Sample]) -> dict[str, dict[str, Json]]:
         "queue_server": [t.queue_s for t in map(server_times, samples) if t and t.queue_s is not None],
     }
     out = {name: figures(FORMULAS[name], "s", values) for name, values in found.items() if values}
-    return out | _batch_figures(samples)
+    return out | _batch_figures(samples, sent)
 
 
-def windows(samples: Sequence[Sample]) -> list[Window]:
-    """The batches of one probe in the order sent; a batch whose clock is not known has no window."""
-    batches: dict[int, list[Sample]] = {}
-    for sample in samples:
-        if sample.batch is not None and _ends(sample) is not None:
-            batches.setdefault(sample.batch, []).append(sample)
-    return [_window(batch) for batch in batches.values()]
+def _batch_figures(samples: Sequence[Sample], sent: Sequence[Sample]) -> dict[str, dict[str, Json]]:
+    """Only where requests were under way together: alone, the window is the request's own.
 
-
-def _batch_figures(samples: Sequence[Sample]) -> dict[str, dict[str, Json]]:
-    """Only where requests were under way together: alone, the window is the request's own."""
-    found = windows(samples)
-    if not found or len(found) == len(samples):
+    A batch of which a member is missing here (void, cold, after a pause) would give the figure of fewer
+    streams than were under way: it is named as absent.
+    """
+    batches = _batches([sample for sample in samples if _ends(sample) is not None])
+    sizes = {number: _size(batch) for number, batch in _batches([*sent, *samples]).items()}
+    together = {number: batch for number, batch in batches.items() if sizes[number] > 1}
+    if not together:
         return {}
+    found = [_window(batch) for number, batch in together.items() if len(batch) == sizes[number]]
     rates = [w.tokens / w.window_s for w in found if w.tokens is not None and w.window_s > 0]
     overlaps = [w.busy_s / w.window_s for w in found if w.window_s > 0]
-    return {
+    out = {
         "batch_window": figures(FORMULAS["batch_window"], "tok/s", rates),
         "batch_overlap": figures(FORMULAS["batch_overlap"], "streams", overlaps),
     }
+    parts = [(n, len(batch), sizes[n]) for n, batch in together.items() if len(batch) < sizes[n]]
+    if parts:
+        absent = [f"batch {number[1]}: {there} of {size} streams" for number, there, size in parts]
+        out = {name: {**one, "absent": absent} for name, one in out.items()}
+    return out
+
+
+def _batches(samples: Sequence[Sample]) -> dict[tuple[str, int], list[Sample]]:
+    """Batches by probe and number, in the order sent, no sample twice."""
+    found: dict[tuple[str, int], dict[str, Sample]] = {}
+    for sample in samples:
+        if sample.batch is not None:
+            found.setdefault((sample.probe.id, sample.batch), {})[sample.id] = sample
+    return {number: list(batch.values()) for number, batch in found.items()}
+
+
+def _size(batch: Sequence[Sample]) -> int:
+    """How many were to be under way together, whether or not all of them were sent."""
+    probe = batch[0].probe
+    return max(len(batch), probe.concurrency if probe.arrivals is None else probe.samples)
 
 
 def _window(batch: Sequence[Sample]) -> Window:

@@ -42,7 +42,7 @@ class Speed:
         paused = [s for s in after_pause(sent) if not s.cold]
         late = {s.id for s in paused}
         measured = [s for s in sent if s.id not in late]
-        summary = by_probe(measured, evidence.arm)
+        summary = by_probe(measured, evidence.arm, evidence.samples)
         cold = [s for s in (*evidence.warm_ups, *measured) if s.cold]
         bounded = held(evidence.gate.threshold, _medians(evidence.gate, summary))
         return conclude(
@@ -65,7 +65,7 @@ def sample_rates(sample: Sample, arm: Arm) -> Rates:
     return rates_of(sample.response, cap if isinstance(cap, int) else None, caching)
 
 
-def by_probe(samples: Iterable[Sample], arm: Arm) -> Summary:
+def by_probe(samples: Iterable[Sample], arm: Arm, sent: Sequence[Sample]) -> Summary:
     """Probe -> measure -> formula, unit, values in the order sent, n, median, min and max.
 
     The first request after the boot is left out: it pays for what is compiled and cached only once.
@@ -74,10 +74,10 @@ def by_probe(samples: Iterable[Sample], arm: Arm) -> Summary:
     for sample in samples:
         if not sample.cold:
             measured.setdefault(sample.probe.id, []).append(sample)
-    return {probe: _summary(of_probe, arm) for probe, of_probe in measured.items()}
+    return {probe: _summary(of_probe, arm, sent) for probe, of_probe in measured.items()}
 
 
-def _summary(samples: Sequence[Sample], arm: Arm) -> dict[str, dict[str, Json]]:
+def _summary(samples: Sequence[Sample], arm: Arm, sent: Sequence[Sample]) -> dict[str, dict[str, Json]]:
     rates = [sample_rates(sample, arm) for sample in samples]
     out = {"ttft": figures("ttft", "s", [r.ttft_s for r in rates if r.ttft_s is not None])}
     for measures in zip(*(one.measures() for one in rates), strict=True):
@@ -86,7 +86,7 @@ def _summary(samples: Sequence[Sample], arm: Arm) -> dict[str, dict[str, Json]]:
         absent = sorted({measure.absent for measure in measures if measure.absent is not None})
         if absent:
             out[measures[0].name]["absent"] = absent
-    return out | load_figures(samples)
+    return out | load_figures(samples, sent)
 
 
 def _by_cache(evidence: GateEvidence) -> dict[str, Json]:

@@ -47,7 +47,9 @@ class Sustained:
         ]
         natural = {v.sample for v in samples if v.outcome is Outcome.PASSED}
         measured = {
-            "rates": by_probe([s for s in evidence.samples if s.id in natural], evidence.arm),
+            "rates": by_probe(
+                [s for s in evidence.samples if s.id in natural], evidence.arm, evidence.samples
+            ),
             "lengths": {sample.id: _length(sample) for sample in evidence.samples},
             "excluded_from_rates": {v.sample: v.cause for v in samples if v.sample not in natural},
         }
