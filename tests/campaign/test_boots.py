@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from armgate.campaign.derived import read_plan
+from armgate.campaign.judge import BootJudge
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.rejudge import rejudge
@@ -84,6 +85,17 @@ def test_a_near_tie_early_does_not_condemn_the_rest(small: SmallWorkspace) -> No
     assert evidence[1].resolve().is_relative_to(folder.boot("base", 1).root.resolve())
     kept = finished_boots(folder, read_plan(folder).plan)
     assert [boot.purpose for boot in kept] == ["first", "first", "teacher_forcing"]
+
+
+def test_what_a_void_of_the_whole_boot_took_away_no_replay_gives_back(small: SmallWorkspace) -> None:
+    margin(small)
+    folder, records = forced(small, {" another": 0.05})
+    plan = read_plan(folder).plan
+    judge = BootJudge(folder, plan, next(boot for boot in plan.boots if boot.arm == "deep"))
+    first = lossless(records["deep"]).model_copy(update={"outcome": Outcome.FAILED, "revises": None})
+    assert judge.revisions({"lossless": first})["lossless"].outcome is Outcome.PASSED
+    void = {"outcome": Outcome.VOID, "cause": "draft_vocab_mismatch", "revises": Outcome.FAILED}
+    assert judge.revisions({"lossless": first.model_copy(update=void)}) == {}
 
 
 def test_a_token_that_the_reference_would_not_have_said_fails(small: SmallWorkspace) -> None:

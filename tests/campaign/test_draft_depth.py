@@ -6,14 +6,19 @@ import asyncio
 
 import pytest
 
-from armgate.campaign.comparison import comparison
+from armgate.campaign.comparison import arm_figures, comparison
+from armgate.campaign.draft_depth import depth_advice
 from armgate.campaign.known import known
 from armgate.campaign.progress import Progress
 from armgate.campaign.run import execute, start
 from armgate.campaign.sandbox import Sandboxes
 from armgate.campaign.setting import Setting
+from armgate.judging.observation import FIGURES_LOST
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
+from armgate.model.outcome import ArmVerdict, Family, Outcome, SampleVerdict, Verdict
+from armgate.model.plan import Plan
+from armgate.model.quality import GateRecord, Identity, QualityRecord
 from support.stand_in import SmallWorkspace
 
 
@@ -41,3 +46,66 @@ def test_speed_and_acceptance_of_the_same_prompt_come_together(small: SmallWorks
     assert advice.rows[1].mean_length == 2.0
     assert advice.rows[1].acceptance_rate == pytest.approx(1 / 3)
     assert advice.rows[1].step_s == pytest.approx(2.0 / advice.rows[1].tok_s)
+    voided = {name: _void(record) for name, record in result.records.items()}
+    assert depth_advice(plan, voided) == ()
+    for before, record in zip(result.records.values(), voided.values(), strict=True):
+        assert arm_figures(plan, before).figures
+        seen = arm_figures(plan, record)
+        assert (seen.figures, seen.passes, seen.losses, seen.acceptance) == ((), (), (), None)
+    assert arm_figures(plan, result.records["deep"]).acceptance is not None
+
+
+@pytest.mark.parametrize("cause", sorted(FIGURES_LOST))
+def test_a_void_of_the_whole_gate_leaves_no_verdicts_and_no_divergence(
+    small: SmallWorkspace, cause: str
+) -> None:
+    path = small.campaign(other={})
+    workspace = Workspace(small.root)
+    plan = make_plan(workspace, path, known())
+    record = recorded(plan)
+    seen = arm_figures(plan, record)
+    assert (len(seen.passes), len(seen.losses)) == (3, 1)
+    seen = arm_figures(plan, _void(record, cause))
+    assert (seen.passes, seen.losses) == ((), ())
+
+
+def recorded(plan: Plan) -> QualityRecord:
+    """A record of two gates that passed, as far as figures are read from it."""
+    divergence = {
+        "prompts": 6,
+        "per_1000_tokens": {"value": 1.0, "n": 1000},
+        "per_1000_tokens_interval": {"low": 0.1, "high": 5.0, "level": 0.95, "method": "m"},
+    }
+    sample = SampleVerdict(sample="yes.0", outcome=Outcome.PASSED)
+    gates = [
+        GateRecord.model_construct(
+            gate=gate,
+            verdicts={
+                "00": Verdict(
+                    gate=gate, check="any", family=Family.SEMANTIC, required=True,
+                    outcome=Outcome.PASSED, samples=(sample,),
+                )
+            },
+        )
+        for gate in plan.gate_ids
+    ]  # fmt: skip
+    return QualityRecord.model_construct(
+        arm="other",
+        arm_verdict=ArmVerdict.ACCEPTED,
+        reasons=(),
+        gates=tuple(gates),
+        boots={"00": {"purpose": "first", "ready_s": 1.0}},
+        identity=Identity.model_construct(versions={}, resolved={}),
+        measurements={"lossless": {"00": {"reference": "base", "divergence": divergence}}},
+    )
+
+
+def _void(record: QualityRecord, cause: str = "foreign_traffic") -> QualityRecord:
+    lost = {"outcome": Outcome.VOID, "cause": cause}
+    gates = tuple(
+        gate.model_copy(
+            update={"verdicts": {boot: v.model_copy(update=lost) for boot, v in gate.verdicts.items()}}
+        )
+        for gate in record.gates
+    )
+    return record.model_copy(update={"gates": gates})

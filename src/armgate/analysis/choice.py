@@ -7,7 +7,7 @@ from statistics import median
 from typing import Literal, TypeAlias
 
 from armgate.analysis.contrasts import figures_of, paired_logs, ratio_interval
-from armgate.analysis.statistics import ALPHA, geometric_mean
+from armgate.analysis.statistics import ALPHA, WIDER, geometric_mean
 from armgate.model.comparison import ArmFigures, Choice, Contrast, FinalBoot, NoiseFloor, Ranked
 from armgate.model.measures import Interval
 
@@ -142,7 +142,7 @@ def _score_interval(
         low=geometric_mean(lows),
         high=geometric_mean(highs),
         level=1 - ALPHA,
-        method=f"percentile bootstrap of the median ratio over prompts{joined}",
+        method=f"{WIDER} of the median ratio over prompts{joined}",
     )
 
 

@@ -9,7 +9,7 @@ from armgate.analysis.attribution import attribute
 from armgate.analysis.choice import choose
 from armgate.analysis.contrasts import contrast, figures_of, gate_contrasts, loss_contrasts
 from armgate.analysis.floors import flip_floors, medians_by_prompt, noise_floors
-from armgate.analysis.statistics import MINIMUM_FOR_INTERVAL, MINIMUM_PAIRS, bootstrap_interval
+from armgate.analysis.statistics import MINIMUM_FOR_INTERVAL, MINIMUM_PAIRS, median_interval
 from armgate.model.comparison import (
     ArmComparison,
     ArmFigures,
@@ -105,7 +105,7 @@ def _summary(metric: str, kind: str, figures: Sequence[Figure]) -> Summary:
     values = [figure.value for figure in figures]
     by_prompt = medians_by_prompt(figures)
     # Repeats of one prompt show how steady it is, and are no sample of prompts.
-    interval = bootstrap_interval(list(by_prompt.values()))
+    interval = median_interval(list(by_prompt.values()))
     return Summary(
         metric=metric,
         kind=kind,

@@ -10,8 +10,8 @@ from armgate.analysis.floors import medians_by_prompt
 from armgate.analysis.statistics import (
     ALPHA,
     MINIMUM_PAIRS,
-    bootstrap_interval,
     mcnemar_p,
+    median_interval,
     rank_sum_p,
     rates_p,
     signed_rank_p,
@@ -98,7 +98,7 @@ def paired_logs(ours: Sequence[Figure], theirs: Sequence[Figure]) -> list[float]
 
 def ratio_interval(logs: Sequence[float], level: float = LEVEL) -> Interval | None:
     """Of the median ratio over prompts."""
-    found = bootstrap_interval(logs, level)
+    found = median_interval(logs, level)
     if found is None or found.high is None:
         return None
     method = f"{found.method}, over prompts, of the ratio"

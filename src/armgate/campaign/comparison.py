@@ -11,8 +11,8 @@ from armgate.analysis.comparison import compare_arms
 from armgate.analysis.contrasts import contrast
 from armgate.analysis.floors import noise_floors
 from armgate.campaign.draft_depth import depth_advice
+from armgate.campaign.standing import standing, standing_measurements
 from armgate.engines.launchers.protocol import pin_roles
-from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
 from armgate.model.comparison import (
     ArmFigures,
@@ -161,8 +161,7 @@ def _speeds(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -
         return
     kinds = {probe.id: probe.kind or probe.id for probe in planned.gate.probes}
     measured = record.measurements.get(planned.gate.id, {})
-    verdicts = next(gate.verdicts for gate in record.gates if gate.gate == planned.gate.id)
-    for boot in (boot for boot in boots if boot in verdicts and figures_stand(verdicts[boot])):
+    for boot in standing(record, planned.gate.id, boots):
         for probe, figures in measured.get(boot, {}).get("rates", {}).items():
             for metric in METRICS:
                 for value in figures.get(metric, {}).get("values", ()):
@@ -175,8 +174,8 @@ def _passes(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -
         return
     kinds = {probe.id: probe.kind or planned.gate.id for probe in planned.gate.probes}
     verdicts = next(gate.verdicts for gate in record.gates if gate.gate == planned.gate.id)
-    for boot in boots:
-        for sample in verdicts[boot].samples if boot in verdicts else ():
+    for boot in standing(record, planned.gate.id, boots):
+        for sample in verdicts[boot].samples:
             probe = sample.sample.rpartition(".")[0]
             if sample.outcome in (Outcome.PASSED, Outcome.FAILED):
                 yield PassFail(
@@ -191,7 +190,7 @@ def _passes(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -
 
 def _losses(planned: PlannedGate, record: QualityRecord, boots: Sequence[str]) -> Iterator[LossFigures]:
     """Of the first boot that compared anything by token id."""
-    measured = record.measurements.get(planned.gate.id, {}) if planned.compares else {}
+    measured = standing_measurements(record, planned.gate.id) if planned.compares else {}
     for boot in boots:
         found = measured.get(boot, {})
         arm = _parted(found.get("divergence"))
@@ -222,7 +221,7 @@ def _acceptance(plan: Plan, record: QualityRecord) -> Acceptance | None:
     for planned in plan.gates:
         if planned.gate.check != "acceptance":
             continue
-        for measured in record.measurements.get(planned.gate.id, {}).values():
+        for measured in standing_measurements(record, planned.gate.id).values():
             counters: Json = measured.get("counters", {}).get("acceptance")
             if counters is not None:
                 return Acceptance.model_validate(counters, strict=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from armgate.analysis.draft_depth import DepthPoint, advise
+from armgate.campaign.standing import standing_measurements
 from armgate.model.arms import Arm
 from armgate.model.base import Json
 from armgate.model.draft_depth import DepthAdvice
@@ -88,7 +89,7 @@ def _point(record: QualityRecord, arm: Arm, speed: Place, accepted: Place) -> De
 
 
 def _measured(record: QualityRecord, place: Place) -> list[dict[str, Json]]:
-    return list(record.measurements.get(place.gate, {}).values())
+    return list(standing_measurements(record, place.gate).values())
 
 
 def _accepted(measured: Mapping[str, Json], place: Place) -> Json:

@@ -123,7 +123,7 @@ class BootJudge:
             return {}
         forced = BootEvidence.read(folder, self.plan.arms[boot.arm])
         replays = forced.replays(gate, self.arm.name, self.boot.boot, self.folder)
-        if not replays or before.cause == NEVER_MOVED:
+        if not replays or before.revises is not None:
             return {}
         control = forced.replays(gate, boot.arm, 0, self.folder)
         own = BootEvidence.read(self.folder, self.arm)

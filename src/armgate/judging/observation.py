@@ -22,6 +22,7 @@ FIGURES_LOST = frozenset(
     {
         "counter_reset",
         "draft_counters_never_moved",
+        "draft_vocab_mismatch",
         "foreign_traffic",
         "isolation_unverified",
         "server_restarted",
