@@ -2,11 +2,21 @@ from __future__ import annotations
 
 import pytest
 
-from armgate.analysis.choice import NONE_QUALIFIES
+from armgate.analysis.choice import NONE_QUALIFIES, settled
 from armgate.analysis.comparison import compare_arms, pooled_as_published, summaries
 from armgate.analysis.floors import noise_floors
-from armgate.model.comparison import ArmFigures, Claim, Comparison, Contrast, Figure, PassFail
+from armgate.model.comparison import (
+    ArmFigures,
+    Choice,
+    Claim,
+    Comparison,
+    Contrast,
+    Figure,
+    FinalBoot,
+    PassFail,
+)
 from armgate.model.outcome import ArmVerdict
+from armgate.model.quality import OutcomeCounts
 
 METRIC = "decode_wall"
 
@@ -237,3 +247,16 @@ def test_verdicts_without_a_control_are_named_as_not_attributable() -> None:
     base = measured("base", figures(steady(1.0))).model_copy(update={"passes": (one,)})
     found = compare_arms([base], "base", METRIC)
     assert any("no control ran for the verdicts of json" in limit for limit in found.limits)
+
+
+@pytest.mark.parametrize(
+    ("qualified", "ends"), [(True, "reference retained"), (False, "retained, unqualified")]
+)
+def test_where_the_final_boot_did_not_hold_the_reference_is_called_what_it_is(
+    qualified: bool, ends: str
+) -> None:
+    chosen = Choice(status="winner", metric=METRIC, winner="arm", statement="arm is better", ranking=())
+    final = FinalBoot(state="did_not_hold", arm="arm", boot=1, counts=OutcomeCounts(planned=0))
+    found = settled(chosen, final, qualified)
+    assert (found.status, found.winner) == ("none_qualifies", None)
+    assert found.statement.endswith(ends)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from armgate.campaign.finished import read_run
+from armgate.campaign.regression import compare_runs
 from armgate.cli.app import app
 from armgate.engines.registry import ENGINES
 from armgate.errors import UsageError
@@ -111,6 +114,20 @@ def test_a_run_is_held_against_an_older_one_of_the_same_ladder(small: SmallWorks
     assert done.exception.exit_code == 2
     for path in ("ladder: yes.probes.yes.prompt", "ladder: yes.sent.yes.digest", "base.sampling.top_k"):
         assert path in str(done.exception)
+
+
+def test_an_accepted_arm_that_is_gone_is_worse_and_no_arm_in_common_is_refused(small: SmallWorkspace) -> None:
+    both, alone = made(small, other={}), made(small)
+    code, told = against(alone, both)
+    assert (code, told["worse"], told["lost"], told["only_before"]) == (1, True, ["other"], ["other"])
+    shown = runner.invoke(app, ["compare", str(alone), "--against", str(both)])
+    assert "worse: other was accepted and is not in this run" in shown.stdout
+    code, told = against(both, alone)
+    assert (code, told["worse"], told["lost"]) == (0, False, [])
+    now, before = read_run(alone), read_run(both)
+    strangers = dataclasses.replace(before, records={"other": before.records["other"]})
+    with pytest.raises(UsageError, match="no arm in common: base against other"):
+        compare_runs(now, strangers)
 
 
 def test_the_plan_names_every_boot_and_what_it_is_for(small: SmallWorkspace) -> None:

@@ -169,6 +169,15 @@ def test_what_differs_beside_the_tokens_is_noted() -> None:
     assert compare(one, two).notes == ("token_counts_differ: 1 against 2 tokens for the same text",)
 
 
+def test_the_same_text_in_another_channel_is_another_answer() -> None:
+    thought, said = Response(reasoning="The answer is 4."), Response(content="The answer is 4.")
+    pair = compare(thought, said)
+    assert (pair.state, parted(pair).index, parted(pair).channel) == ("diverged", 0, "reasoning")
+    by_ids = compare(Response(reasoning="4.", token_ids=(1, 2)), Response(content="4.", token_ids=(1, 2)))
+    assert by_ids.state == "identical"
+    assert by_ids.notes == ("channels_differ: the token ids agree, the texts stand in other channels",)
+
+
 def test_continuations_are_short() -> None:
     found = parted(compare(Response(content="x" * 500), Response(content="y" * 500)))
     assert (found.arm_text, found.reference_text) == ("x" * SHOWN_CHARACTERS, "y" * SHOWN_CHARACTERS)

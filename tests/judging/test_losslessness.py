@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
 import pytest
 
+from armgate.judging.kinds.losslessness import Losslessness
 from armgate.judging.losslessness import (
     compare_sides,
     divergence_of,
@@ -12,7 +14,7 @@ from armgate.judging.losslessness import (
 )
 from armgate.model.evidence import Sample
 from armgate.model.exchange import Exchange, Fate
-from armgate.model.gates import Probe
+from armgate.model.gates import Gate, Probe
 from armgate.model.intervals import poisson_interval
 from armgate.model.measures import PairComparison
 from armgate.model.outcome import Outcome
@@ -148,6 +150,12 @@ def judged(on: Sample, again: Sample | None, margin: float | None = None, off: S
     return verdict
 
 
+@pytest.mark.parametrize(("margin_nats", "refused"), [(-0.1, True), (math.nan, True), (0.0, False)])
+def test_a_margin_that_is_none_is_refused(margin_nats: float, refused: bool) -> None:
+    gate = Gate.model_construct(probes=(Probe(id="p", prompt="p"),), options={"near_tie_nats": margin_nats})
+    assert bool(Losslessness().problems(gate)) is refused
+
+
 def test_a_clear_divergence_fails_where_the_reference_repeats_itself() -> None:
     verdict = judged(sample("p", 0, (5, 9, 777, 41, 2)), OFF)
     assert (verdict.outcome, verdict.cause) == (Outcome.FAILED, "diverged")
@@ -159,6 +167,8 @@ def test_a_clear_divergence_fails_where_the_reference_repeats_itself() -> None:
 
 def test_without_a_control_a_divergence_is_not_put_down_to_the_arm() -> None:
     assert "no control ran" in judged(sample("p", 0, (5, 9, 777)), None).violations[0].message
+    void = sample("p", 0, (), void=Void(cause="cut", message="m"))
+    assert "no control ran" in judged(sample("p", 0, (5, 9, 777)), void).violations[0].message
 
 
 def test_an_unstable_control_voids_a_divergence_on_that_prompt_only() -> None:

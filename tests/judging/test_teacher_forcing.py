@@ -100,6 +100,11 @@ def test_a_gap_that_the_reference_shows_of_itself_condemns_nobody() -> None:
     assert verdict(shaky, None).outcome is Outcome.VOID
 
 
+def test_a_control_of_which_nothing_was_replayed_condemns_nobody() -> None:
+    far = side(place(7), place(8, -3.0, 5, t80=-0.1), place(9))
+    assert verdict(far, forced_side([sample()], [])).cause == "control_missing"
+
+
 def test_an_exact_tie_that_was_broken_the_other_way_is_a_flip_of_no_width() -> None:
     arm = side(place(7, -0.5, 2, t70=-0.5), place(8), place(9))
     assert (arm.flips, arm.worst_gap_nats) == (1, 0.0)

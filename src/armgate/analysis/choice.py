@@ -42,7 +42,7 @@ def choose(
     )
 
 
-def settled(choice: Choice, final: FinalBoot) -> Choice:
+def settled(choice: Choice, final: FinalBoot, base_qualified: bool) -> Choice:
     """The choice after the final boot: a winner stands only if its last boot passed the ladder again."""
     if choice.winner is None or choice.winner != final.arm or final.state == "held":
         held = f"{choice.statement}; it passed the ladder again on its final boot"
@@ -51,7 +51,8 @@ def settled(choice: Choice, final: FinalBoot) -> Choice:
         status, why = "none_qualifies", "did not pass the ladder again on its final boot"
     else:
         status, why = "insufficient_evidence", "has a final boot that did not run to a verdict"
-    statement = f"no winner: {choice.winner} was chosen and {why}; reference retained, unqualified"
+    kept = "reference retained" + ("" if base_qualified else ", unqualified")
+    statement = f"no winner: {choice.winner} was chosen and {why}; {kept}"
     return choice.model_copy(update={"status": status, "winner": None, "statement": statement})
 
 

@@ -54,7 +54,9 @@ def comparison(plan: Plan, records: Mapping[str, QualityRecord]) -> Comparison |
         return made
     before = choice_before_the_final_boot(plan, records)
     final = _final_boot(plan, records, before)
-    return made.model_copy(update={"choice": settled(before, final), "final": final})
+    base = _verdict_of(records[plan.reference], lambda purpose: purpose != "final")
+    base_qualified = base is ArmVerdict.ACCEPTED and before.winner != plan.reference
+    return made.model_copy(update={"choice": settled(before, final, base_qualified), "final": final})
 
 
 def chosen(plan: Plan, records: Mapping[str, QualityRecord]) -> str | None:

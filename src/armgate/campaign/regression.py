@@ -6,6 +6,7 @@ from armgate.analysis.regression import HELD_EQUAL, arm_regression, unlike
 from armgate.campaign.comparison import arm_figures
 from armgate.campaign.finished import FinishedRun
 from armgate.errors import UsageError
+from armgate.model.outcome import ArmVerdict
 from armgate.model.regression import Regression
 
 LIMITS = (
@@ -24,6 +25,12 @@ def compare_runs(now: FinishedRun, before: FinishedRun) -> Regression:
             f"of both; what differs: {'; '.join(found)}"
         )
     both = [name for name in now.records if name in before.records]
+    if not both:
+        raise UsageError(
+            f"{now.folder.root} and {before.folder.root} have no arm in common: {', '.join(now.records)} "
+            f"against {', '.join(before.records)}; arms are compared by name"
+        )
+    gone = [name for name in before.records if name not in now.records]
     return Regression(
         run=str(now.folder.root),
         against=str(before.folder.root),
@@ -37,6 +44,7 @@ def compare_runs(now: FinishedRun, before: FinishedRun) -> Regression:
             for name in both
         ),
         only_now=tuple(name for name in now.records if name not in before.records),
-        only_before=tuple(name for name in before.records if name not in now.records),
+        only_before=tuple(gone),
+        lost=tuple(name for name in gone if before.records[name].arm_verdict is ArmVerdict.ACCEPTED),
         limits=LIMITS,
     )

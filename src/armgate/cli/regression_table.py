@@ -40,6 +40,8 @@ def regression_lines(made: Regression) -> Iterator[str]:
             yield f"{arm.name}: {one.path} is {one.arm}, was {one.reference}"
         if arm.worse:
             yield f"worse: {arm.name}"
+    for name in made.lost:
+        yield f"worse: {name} was accepted and is not in this run"
     now, before = made.armgate_versions
     if now != before:
         yield f"armgate is {now}, was {before}"

@@ -32,8 +32,8 @@ def compare_pair(
     if void is not None:
         return PairComparison(sample=sample, against=against, state="void", void_cause=void)
     by_ids = bool(arm.token_ids and reference.token_ids)
-    ours: Sequence[object] = (arm.token_ids or ()) if by_ids else _whole_text(arm)
-    theirs: Sequence[object] = (reference.token_ids or ()) if by_ids else _whole_text(reference)
+    ours: Sequence[object] = (arm.token_ids or ()) if by_ids else _characters(arm)
+    theirs: Sequence[object] = (reference.token_ids or ()) if by_ids else _characters(reference)
     prefix = common_prefix(ours, theirs)
     parted = prefix < max(len(ours), len(theirs))
     return PairComparison(
@@ -65,6 +65,11 @@ def _void_cause(arm: Response, reference: Response) -> str | None:
 
 def _whole_text(response: Response) -> str:
     return "".join(response.channel(channel) or "" for channel in GENERATION_ORDER)
+
+
+def _characters(response: Response) -> list[tuple[Channel, str]]:
+    """A character in another channel is another one: a thought is no answer."""
+    return [(channel, each) for channel in GENERATION_ORDER for each in response.channel(channel) or ""]
 
 
 def _first_divergence(
@@ -171,6 +176,8 @@ def _notes(arm: Response, reference: Response, by_ids: bool, parted: bool) -> li
     ours, theirs = _tokens(arm), _tokens(reference)
     if by_ids and not parted and _whole_text(arm) != _whole_text(reference):
         notes.append("text_differs: the token ids agree, the texts read from them do not")
+    elif by_ids and not parted and _characters(arm) != _characters(reference):
+        notes.append("channels_differ: the token ids agree, the texts stand in other channels")
     if ours is None or theirs is None or by_ids:
         return notes
     if not parted and ours != theirs:

@@ -16,6 +16,8 @@ from armgate.model.outcome import Family, Outcome, SampleVerdict, Violation
 FREE_KEYS = frozenset({"model", "stream", "stream_options"})
 """Request keys that may differ between two sides without changing what is asked of the model."""
 
+UNCONTROLLED = "; no control ran, so this cannot be attributed to the arm"
+
 NEUTRAL: Mapping[str, Json] = {"min_p": 0.0}
 """What an unsent key means where an engine takes it for some arms only (vLLM: none with a draft)."""
 
@@ -71,9 +73,15 @@ def sample_verdicts(
     """One verdict per prompt. A prompt on which the reference differs from itself cannot condemn an arm."""
     controls = control.pairs if control is not None else ()
     unstable = {_probe(pair.sample) for pair in controls if pair.state == "diverged"}
-    caveat = "" if control is not None else "; no control ran, so this cannot be attributed to the arm"
+    controlled = {_probe(pair.sample) for pair in controls if pair.state != "void"}
     return tuple(
-        _verdict(pair, _probe(pair.sample) in unstable, reference, caveat) for pair in divergence.pairs
+        _verdict(
+            pair,
+            _probe(pair.sample) in unstable,
+            reference,
+            "" if _probe(pair.sample) in controlled else UNCONTROLLED,
+        )
+        for pair in divergence.pairs
     )
 
 

@@ -79,6 +79,8 @@ def _outcome(
         return Outcome.VOID, answer.void_cause
     if answer.worst_gap_nats <= margin_nats:
         return Outcome.PASSED, "near_tie" if answer.flips else None
+    if control is not None and not control.tokens:
+        return Outcome.VOID, "control_missing"
     if control is None or answer.worst_gap_nats <= control.worst_gap_nats:
         return Outcome.VOID, "control_unstable"
     return Outcome.FAILED, "diverged"

@@ -45,8 +45,10 @@ class Regression(Frozen):
     arms: tuple[ArmRegression, ...]
     only_now: tuple[Name, ...]
     only_before: tuple[Name, ...]
+    lost: tuple[Name, ...]
+    """Of those only before, the ones that were accepted."""
     limits: tuple[str, ...]
 
     @property
     def worse(self) -> bool:
-        return any(arm.worse for arm in self.arms)
+        return bool(self.lost) or any(arm.worse for arm in self.arms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from armgate.judging.bounds import Bounds
@@ -29,6 +30,9 @@ class Losslessness:
         sampled = [p.id for p in gate.probes if p.sampling.get("temperature", 0) != 0]
         if sampled:
             problems.append(("probes", f"only greedy probes can be compared by token; sampled: {sampled}"))
+        margin_nats = gate.options.get("near_tie_nats")
+        if margin_nats is not None and not 0 <= margin_nats < math.inf:
+            problems.append(("options", f"near_tie_nats is {margin_nats}; a margin is 0 or more"))
         return problems
 
     def judge(self, evidence: GateEvidence, plan: Plan) -> Verdict:
