@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from armgate.analysis import attribution
-from armgate.model.arms import Arm, ProcessLauncher, Sampling, Speculative
+from armgate.model.arms import Arm, AttachLauncher, ProcessLauncher, Sampling, Speculative
 from armgate.model.comparison import ArmFigures, Attribution
 from armgate.model.outcome import ArmVerdict
 
@@ -149,3 +149,14 @@ def test_what_only_makes_a_server_tell_more_is_no_difference() -> None:
     serve = {"max_model_len": 8192, "dtype": "float32", "per_request_spec_decode_metrics": "summary"}
     found = attribute(arm("b", depth=7, serve=serve), arm())
     assert (found.factor, found.confounded) == ("dflash depth 7 against no speculation", False)
+
+
+def test_a_server_on_another_machine_is_another_condition_and_another_port_is_not() -> None:
+    here, port, there = (
+        AttachLauncher(kind="attach", url=url)
+        for url in ("http://h200:8000", "http://h200:8001", "http://spark:8000")
+    )
+    assert attribute(arm("b", launcher=port, depth=7), arm(launcher=here)).confounded is False
+    found = attribute(arm("b", launcher=there, depth=7), arm(launcher=here))
+    assert found.confounded is True
+    assert "launcher.host" in found.factor

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import urlsplit
 
-from armgate.model.arms import Arm
+from armgate.model.arms import Arm, AttachLauncher
 from armgate.model.base import Json
 from armgate.model.comparison import ArmFigures, Attribution, Difference
 
@@ -47,6 +48,9 @@ def _condition(figures: ArmFigures, arm: Arm, observed: bool) -> dict[str, Json]
     """All that decides how an arm answers, by dotted path; a pin stands for its identity, not its name."""
     declared = arm.model_dump(mode="json", exclude=set(NO_CONDITION))
     fields = {path: value for path, value in _leaves("", declared) if path not in PLACES}
+    if isinstance(arm.launcher, AttachLauncher):
+        # Another machine is another condition; another port of the same one is not.
+        fields["launcher.host"] = urlsplit(arm.launcher.url).hostname
     for role, identity in figures.pins.items():
         path = PINNED.get(role, role)
         fields.pop(path, None)
