@@ -13,10 +13,9 @@ from armgate.campaign.progress import Progress
 from armgate.campaign.run import execute, start
 from armgate.campaign.sandbox import Sandboxes
 from armgate.campaign.setting import Setting
-from armgate.judging.observation import FIGURES_LOST
 from armgate.loading.plan import make_plan
 from armgate.loading.workspace import Workspace
-from armgate.model.outcome import ArmVerdict, Family, Outcome, SampleVerdict, Verdict
+from armgate.model.outcome import FIGURES_LOST, ArmVerdict, Family, Outcome, SampleVerdict, Verdict
 from armgate.model.plan import Plan
 from armgate.model.quality import GateRecord, Identity, QualityRecord
 from support.stand_in import SmallWorkspace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
 from armgate.model.quality import QualityRecord
 
@@ -12,7 +11,7 @@ from armgate.model.quality import QualityRecord
 def standing(record: QualityRecord, gate: str, boots: Iterable[str]) -> list[str]:
     """Of `boots`, those with a verdict in the gate that leaves its figures standing."""
     verdicts = next((one.verdicts for one in record.gates if one.gate == gate), {})
-    return [boot for boot in boots if boot in verdicts and figures_stand(verdicts[boot])]
+    return [boot for boot in boots if boot in verdicts and verdicts[boot].figures_stand]
 
 
 def standing_measurements(record: QualityRecord, gate: str) -> Mapping[str, dict[str, Json]]:

@@ -9,7 +9,6 @@ from rich.table import Table
 from rich.text import Text
 
 from armgate.cli.output import ARM_COLOURS, inert
-from armgate.judging.observation import figures_stand
 from armgate.model.base import Json
 from armgate.model.comparison import Comparison
 from armgate.model.outcome import Outcome
@@ -74,7 +73,7 @@ def _speed(record: QualityRecord) -> str:
 
 def _rates(gate: GateRecord) -> Iterator[str]:
     for verdict in gate.verdicts.values():
-        void = "" if figures_stand(verdict) else f", void: {verdict.cause}"
+        void = "" if verdict.figures_stand else f", void: {verdict.cause}"
         for probe, figures in verdict.measurements.get("rates", {}).items():
             decode = figures.get("decode_wall", {})
             if "median" in decode:

@@ -1,4 +1,4 @@
-"""Emptying an engine's prefix cache, believed by the answer's body and not by its status alone."""
+"""Emptying an engine's prefix cache, refused by the answer's status, or by its body where that says so."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def reset_prefix_cache(http: httpx.AsyncClient, url: str, path: str | None
 
 
 def _success(answer: Answer) -> bool | None:
-    """What the body says; older servers say nothing in it."""
+    """What the body says; older vLLM and SGLang say nothing in it, and are believed by their status."""
     try:
         body = answer.json()
     except ValueError:

@@ -18,23 +18,6 @@ from armgate.model.evidence import GateEvidence
 from armgate.model.measures import CounterDeltas, Interference
 from armgate.model.outcome import Finding, Outcome, Verdict
 
-FIGURES_LOST = frozenset(
-    {
-        "counter_reset",
-        "draft_counters_never_moved",
-        "draft_vocab_mismatch",
-        "foreign_traffic",
-        "isolation_unverified",
-        "server_restarted",
-    }
-)
-"""Causes of a void that take away every figure of a gate; others concern single samples."""
-
-
-def figures_stand(verdict: Verdict) -> bool:
-    """Whether the gate's measurements may be compared with another arm's. They stay on record anyway."""
-    return verdict.outcome is not Outcome.VOID or verdict.cause not in FIGURES_LOST
-
 
 def observed(verdict: Verdict, evidence: GateEvidence) -> Verdict:
     """The verdict with its surroundings; void where they deprive it of its evidence."""

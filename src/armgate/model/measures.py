@@ -179,10 +179,10 @@ class Traffic(Frozen):
 class Interference(Frozen):
     """The server's counts minus ours. Positive figures are someone else's traffic."""
 
-    requests: int | None
+    requests: int | None = None
     """Completions that this run did not ask for."""
-    prompt_tokens: int | None
-    generation_tokens: int | None
+    prompt_tokens: int | None = None
+    generation_tokens: int | None = None
     unanswered: int = 0
     """Requests of ours that the server may have counted or not: by so many `requests` may be too high."""
     before: int | None = None

@@ -78,6 +78,19 @@ class SampleVerdict(Frozen):
     detail: dict[str, Json] = {}
 
 
+FIGURES_LOST = frozenset(
+    {
+        "counter_reset",
+        "draft_counters_never_moved",
+        "draft_vocab_mismatch",
+        "foreign_traffic",
+        "isolation_unverified",
+        "server_restarted",
+    }
+)
+"""Causes of a void that take away every figure of a gate; others concern single samples."""
+
+
 class Verdict(Frozen):
     """One gate of one boot: its outcome and the evidence for it. Paths are relative to the boot's folder."""
 
@@ -98,6 +111,11 @@ class Verdict(Frozen):
     measurements: dict[str, Json] = {}
     open_bounds: tuple[int, int] | None = None
     """For a void gate of N samples: fewest and most passes still possible."""
+
+    @property
+    def figures_stand(self) -> bool:
+        """Whether its measurements may be set beside another arm's. They stay on record anyway."""
+        return self.outcome is not Outcome.VOID or self.cause not in FIGURES_LOST
 
     @model_validator(mode="after")
     def _is_one_honest_outcome(self) -> Verdict:

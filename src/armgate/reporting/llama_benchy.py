@@ -11,7 +11,7 @@ from statistics import fmean, median, pstdev
 
 from armgate.model.base import Json
 from armgate.model.gates import Probe
-from armgate.model.outcome import Verdict
+from armgate.model.outcome import Outcome, Verdict
 from armgate.reporting.facts import RunFacts
 
 Rates = Mapping[str, Json]
@@ -22,7 +22,7 @@ def llama_benchy(run: RunFacts, arm: str) -> dict[str, Json] | None:
     plan = run.plan_file.plan
     grouped: dict[tuple[str, str], list[Rates]] = {}
     for name, _, verdict in run.verdicts():
-        if name == arm and verdict.check == "speed":
+        if name == arm and verdict.check == "speed" and verdict.figures_stand:
             _collect(verdict, grouped)
     if not grouped:
         return None
@@ -42,9 +42,12 @@ def llama_benchy(run: RunFacts, arm: str) -> dict[str, Json] | None:
 
 
 def _collect(verdict: Verdict, grouped: dict[tuple[str, str], list[Rates]]) -> None:
+    """Rates of the samples that are in the verdict's own figures."""
+    excluded = verdict.measurements.get("excluded") or {}
+    left_out = {one["sample"] for why in excluded.values() for one in why}
     for sample in verdict.samples:
         rates = sample.detail.get("rates")
-        if rates:
+        if rates and sample.sample not in left_out and sample.outcome is Outcome.PASSED:
             probe = sample.sample.rpartition(".")[0]
             grouped.setdefault((verdict.gate, probe), []).append(rates)
 
@@ -53,7 +56,7 @@ def _batches(run: RunFacts, arm: str) -> dict[tuple[str, str], list[float]]:
     """Rates over the windows of batches, where requests were under way together."""
     found: dict[tuple[str, str], list[float]] = {}
     for name, _, verdict in run.verdicts():
-        if name == arm:
+        if name == arm and verdict.figures_stand:
             for probe, figures in (verdict.measurements.get("rates") or {}).items():
                 values = figures.get("batch_window", {}).get("values", [])
                 found.setdefault((verdict.gate, probe), []).extend(values)

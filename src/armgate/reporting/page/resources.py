@@ -9,6 +9,7 @@ from datetime import datetime
 from markupsafe import Markup
 
 from armgate.model.base import Json
+from armgate.model.measures import Interference
 from armgate.reporting.facts import BootFacts, RunFacts
 from armgate.reporting.page.drawing import CHART, ROW, axis, axis_end, grid, line, segment, svg, thinned
 from armgate.reporting.page.places import boot_id, verdict_id
@@ -154,4 +155,4 @@ def _foreign(found: Mapping[str, Json]) -> tuple[bool | None, str]:
     if not counts:
         return None, str(found.get("absent") or "its counters do not say enough")
     words = ", ".join(f"{count:+d} {name}" for name, count in counts.items())
-    return any(count > 0 for count in counts.values()), words
+    return Interference.model_validate(found).foreign, words

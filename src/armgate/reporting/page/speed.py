@@ -96,8 +96,10 @@ def _compared(run: RunFacts, key: tuple[str, str]) -> bool:
 
 
 def measured_values(run: RunFacts) -> Values:
+    """What the verdicts measured, without those whose figures do not stand."""
     values: Values = {}
-    for arm, boot, verdict in run.verdicts():
+    standing = [one for one in run.verdicts() if one[2].figures_stand]
+    for arm, boot, verdict in standing:
         for metric, kind, figures in _recorded(run, verdict):
             if figures.get("values"):
                 values.setdefault((metric, kind), {}).setdefault(arm, []).append((boot, figures))
