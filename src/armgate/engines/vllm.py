@@ -75,7 +75,7 @@ class Vllm:
             config["model"] = files.draft.argument
             if files.draft.revision is not None:
                 config["revision"] = files.draft.revision
-        return {**arm.speculative.options, **config}
+        return {**config, **arm.speculative.options, **config}
 
     def environment(self, arm: Arm, scratch: Path) -> dict[str, str]:
         # The compile-cache key leaves out num_speculative_tokens, so arms never share a cache root.
