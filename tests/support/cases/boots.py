@@ -134,7 +134,7 @@ def _timings(given: Fields) -> Iterator[Observed]:
     samples = [_timed(n, ttft, lines.get(n)) for n, ttft in enumerate(ttfts)]
     launcher = ProcessLauncher(kind="process", python="p")
     arm = Arm(name="a", engine="vllm", launcher=launcher, target="t", reference="a")
-    figures = by_probe(samples, arm)["p"]["ttft"]
+    figures = by_probe(samples, arm, samples)["p"]["ttft"]
     named = [finding.evidence[0] for finding in compilations(samples)]
     values = {
         "warmup_ttft_ms": next(ttfts[s.n] for s in samples if s.cold),
