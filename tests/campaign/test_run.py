@@ -10,7 +10,6 @@ from collections import Counter
 from pathlib import Path
 
 import jsonschema
-import psutil
 import pytest
 
 from armgate.campaign.derived import RunResult, read_plan
@@ -20,13 +19,13 @@ from armgate.campaign.resume import finished_boots
 from armgate.campaign.run import execute
 from armgate.cli.schema import schema_of
 from armgate.client.journal import read_journal
-from armgate.engines.labels import BOOT as LABEL
 from armgate.errors import RecordError, UsageError
 from armgate.model.outcome import ArmVerdict, Outcome
 from armgate.model.plan import PlannedGate
 from armgate.model.quality import QualityRecord
 from armgate.reporting.run_folder import RunFolder
 from support import stand_in_command
+from support.labelled import labelled
 from support.runs import run, setting
 from support.stand_in import SmallWorkspace
 
@@ -50,19 +49,6 @@ def assert_judges_the_same(folder: RunFolder) -> None:
     assert again.verdict_count > 0
 
 
-def labelled_processes(run_name: str) -> list[int]:
-    """Processes of a run's boots, by the label in their environment."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            label = process.environ().get(LABEL, "")
-        except psutil.Error:
-            continue
-        if label.startswith(run_name) and process.status() != psutil.STATUS_ZOMBIE:
-            found.append(process.pid)
-    return found
-
-
 def test_sound_arms_are_accepted_and_everything_is_on_file(small: SmallWorkspace) -> None:
     folder, result = run(small, small.campaign(deep={"speculative": {"method": "ngram", "depth": 3}}))
     assert result.exit_code == 0
@@ -79,7 +65,7 @@ def test_sound_arms_are_accepted_and_everything_is_on_file(small: SmallWorkspace
     deep = next(arm for arm in comparison["arms"] if arm["name"] == "deep")
     assert deep["versus"][0]["attribution"]["confounded"] is False
     assert_judges_the_same(folder)
-    assert labelled_processes(folder.root.name) == []
+    assert labelled(folder.root.name) == []
 
 
 def test_the_plan_is_on_file_before_the_first_boot_and_counts_what_is_sent(small: SmallWorkspace) -> None:
@@ -240,7 +226,7 @@ def test_cancelling_mid_gate_leaves_a_complete_record_and_no_process(small: Smal
 
     result = asyncio.run(interrupted())
     assert result.exit_code == 130
-    assert labelled_processes(made.run.root.name) == []
+    assert labelled(made.run.root.name) == []
     slow_record, never = result.records["slow"], result.records["never"]
     assert outcomes(slow_record)["responds"] is P
     assert outcomes(slow_record)["yes"] is V
@@ -272,7 +258,7 @@ def test_ctrl_c_on_the_command_line(small: SmallWorkspace, tmp_path: Path) -> No
     assert process.returncode == 130, err
     assert "interrupted" in out
     run_folder = next(small.root.glob("runs/small/*"))
-    assert labelled_processes(run_folder.name) == []
+    assert labelled(run_folder.name) == []
     assert_judges_the_same(RunFolder(run_folder))
 
 
@@ -286,7 +272,7 @@ def test_a_boot_that_takes_too_long_is_stopped_and_the_others_go_on(small: Small
     assert lossless.because_of == "boot_deadline"
     assert result.records["other"].arm_verdict is ArmVerdict.ACCEPTED
     assert result.exit_code == 3
-    assert labelled_processes(folder.root.name) == []
+    assert labelled(folder.root.name) == []
     assert_adds_up(record)
     assert_judges_the_same(folder)
 

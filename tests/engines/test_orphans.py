@@ -35,6 +35,7 @@ from armgate.engines.orphans import find_orphans, remove_orphans
 from armgate.errors import SandboxUnavailable
 from armgate.execution.container import connect
 from support.engine_image import import_image
+from support.labelled import labelled
 from support.stand_in import PROGRAM
 
 BOOTS = 20
@@ -58,15 +59,6 @@ async def main(program, log, label):
 
 asyncio.run(main(*sys.argv[1:]))
 """  # noqa: E501 - programs read best on their own lines
-
-
-def labelled(run: str) -> list[psutil.Process]:
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get(BOOT, "").startswith(run) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-    return found
 
 
 def victim(where: str, armgate: int, server: int) -> int:

@@ -18,16 +18,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import psutil
 
 from armgate.campaign.derived import read_plan, recorded_verdicts
 from armgate.campaign.evidence import boot_record
 from armgate.campaign.rejudge import rejudge
 from armgate.client.journal import read_journal
-from armgate.engines.labels import BOOT as LABEL
 from armgate.model.plan import PlannedBoot
 from armgate.reporting.run_folder import BootFolder, RunFolder
 from support import stand_in_command
+from support.labelled import labelled
 from support.stand_in import SmallWorkspace, register
 
 Verdicts = dict[tuple[str, str], str]
@@ -142,19 +141,8 @@ def _gate_phase(boot: BootFolder) -> str:
 def _left_behind(folder: RunFolder) -> list[int]:
     """Processes of the run's boots that outlive it by more than a moment."""
     deadline = time.monotonic() + 10
-    while (found := _labelled(folder.root.name)) and time.monotonic() < deadline:
+    while (found := [process.pid for process in labelled(folder.root.name)]) and time.monotonic() < deadline:
         time.sleep(0.1)
-    return found
-
-
-def _labelled(run_name: str) -> list[int]:
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get(LABEL, "").startswith(run_name):
-                found.append(process.pid)
-        except psutil.Error:
-            continue
     return found
 
 
